@@ -1,0 +1,56 @@
+# mkbenchenv: `make run` and `make test` do all that a newcomer needs; `make help` lists the rest.
+BUILD ?= build
+CC ?= gcc
+PREFIX ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+PROGRAM := $(BUILD)/mkbenchenv
+GUEST := $(BUILD)/guest
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla \
+	-Wformat=2 -Wno-format-nonliteral -Wundef
+ifdef CI
+WARN += -Werror
+endif
+OPT ?= -O2 -g
+# Paths of the building machine stay out of the programs: the guest's bytes are an input of every image.
+BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(OPT) $(WARN) -fno-common -fstack-protector-strong -ffile-prefix-map=$(CURDIR)=. \
+	-DBE_VERSION='"$(VERSION)"' -I. -Irecipes
+
+LIBS_recipes := yaml-0.1 jansson
+LIBS_disk-setup := blkid mount fdisk
+LIBS_initrd := libkmod libarchive
+LIBS_builder := libarchive libcrypto libzstd libkmod smartcols libelf
+pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
+
+FOLDERS := recipes disk-setup initrd builder
+src_recipes := $(wildcard recipes/*.c recipes/base/*.c)
+src_disk-setup := $(filter-out disk-setup/main.c,$(wildcard disk-setup/*.c))
+src_initrd := $(filter-out initrd/main.c,$(wildcard initrd/*.c))
+src_builder := $(filter-out builder/main.c,$(wildcard builder/*.c))
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+all: programs guest
+.PHONY: all programs guest help
+programs: $(if $(wildcard builder/main.c),$(PROGRAM))
+
+# One static library a folder; who may use whom is in the link order.
+define folder
+$(BUILD)/lib$(1).a: $(call obj,$(src_$(1)))
+	@rm -f $$@
+	$$(AR) rcsD $$@ $$^
+$(BUILD)/obj/$(1)/%.o: $(1)/%.c Makefile
+	@mkdir -p $$(@D)
+	$$(CC) $$(BASE_CFLAGS) $$(CFLAGS) $(call pc,--cflags,$(LIBS_$(1))) -MMD -MP -c $$< -o $$@
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
+
+$(PROGRAM): $(BUILD)/obj/builder/main.o $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
+	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
+
+include tests/tests.mk
+include initrd/guest.mk
+include .ci/project.mk
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

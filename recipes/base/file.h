@@ -1,0 +1,42 @@
+/* Files: whole reads with a limit, atomic writes, and a handle for /proc, /sys and /dev that tests can point elsewhere. */
+#ifndef BE_BASE_FILE_H
+#define BE_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+void be_close_fd(int *fd);
+#define be_autofd be_cleanup(be_close_fd)
+void be_close_file(FILE **f);
+#define be_autofile be_cleanup(be_close_file)
+
+/* Reads the whole of @path (also of files in /proc whose size is 0). More than @limit bytes is an error. */
+int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
+int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
+/* Writes @path by way of a temporary file beside it, fsync and rename: the old or the new content, never a part. */
+int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err) BE_MUST_CHECK;
+/* Writes all of @len bytes to @fd, also after short writes and EINTR. */
+int be_write_fd(int fd, const char *name, const void *data, size_t len, struct be_error *err) BE_MUST_CHECK;
+/* One write(2) to an existing file (sysfs, procfs); the kernel's errno is in the error. */
+int be_write_attr(const char *path, const char *value, struct be_error *err) BE_MUST_CHECK;
+int be_mkdirs(const char *path, unsigned mode, struct be_error *err) BE_MUST_CHECK; /* like mkdir -p */
+int be_remove_tree(const char *path, struct be_error *err); /* never follows a link; a missing path is no error */
+bool be_exists(const char *path);
+
+/* The running system, or a recorded one: every path is looked up below @prefix ("" for the real root). */
+struct be_root {
+	char *prefix;
+};
+char *be_root_path(const struct be_root *root, const char *path); /* the caller frees */
+int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
+/* The same, trimmed; NULL where the file does not exist or cannot be read (errno says why). The caller frees. */
+char *be_root_text(const struct be_root *root, const char *path);
+bool be_root_exists(const struct be_root *root, const char *path);
+/* Names in a directory, sorted by strcmp, without "." and ".."; -1 with errno when it cannot be read. */
+int be_root_list(const struct be_root *root, const char *path, struct be_strv *names);
+
+#endif
