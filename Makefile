@@ -1,6 +1,8 @@
 # mkbenchenv: `make run` and `make test` do all that a newcomer needs; `make help` lists the rest.
 BUILD ?= build
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := 0.1.0
@@ -8,7 +10,7 @@ VERSION := 0.1.0
 PROGRAM := $(BUILD)/mkbenchenv
 GUEST := $(BUILD)/guest
 
-WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings -Wvla \
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
 	-Wformat=2 -Wno-format-nonliteral -Wundef
 ifdef CI
 WARN += -Werror

@@ -1,6 +1,7 @@
 /*
  * One way to fail. A function that can fail returns 0 or -1 (or a pointer or NULL), takes `struct be_error *err` as its
- * last argument and fills it before it returns. The text says what failed, where and why; the hint says what to do next.
+ * last argument and fills it before it returns. The text says what failed, where and why; the hint says what to do
+ * next.
  */
 #ifndef BE_BASE_ERROR_H
 #define BE_BASE_ERROR_H
@@ -24,7 +25,10 @@ struct be_error {
 	char hint[1024]; /* what to do next, or "" */
 };
 
-#define BE_ERROR_INIT { .status = BE_OK, .text = "", .hint = "" }
+#define BE_ERROR_INIT                                   \
+	{                                               \
+		.status = BE_OK, .text = "", .hint = "" \
+	}
 
 /* Sets the error (replacing an earlier one) and returns -1. @err may not be NULL. */
 int be_fail(struct be_error *err, const char *fmt, ...) BE_PRINTF(2, 3);

@@ -1,4 +1,5 @@
-/* Files: whole reads with a limit, atomic writes, and a handle for /proc, /sys and /dev that tests can point elsewhere. */
+/* Files: whole reads with a limit, atomic writes, and a handle for /proc, /sys and /dev that tests can point elsewhere.
+ */
 #ifndef BE_BASE_FILE_H
 #define BE_BASE_FILE_H
 

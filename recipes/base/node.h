@@ -15,13 +15,13 @@ enum be_kind { BE_NULL, BE_SCALAR, BE_SEQ, BE_MAP };
 
 struct be_node {
 	enum be_kind kind;
-	bool quoted;         /* scalar: stood in quotes or as a block, so it is text whatever it looks like */
-	unsigned line, col;  /* from 1; 0: not read from a file */
-	const char *file;    /* name for messages; lives as long as the program (interned) */
-	char *text;          /* scalar */
-	char **keys;         /* map: keys[i] belongs to items[i] */
+	bool quoted;            /* scalar: stood in quotes or as a block, so it is text whatever it looks like */
+	unsigned line, col;     /* from 1; 0: not read from a file */
+	const char *file;       /* name for messages; lives as long as the program (interned) */
+	char *text;             /* scalar */
+	char **keys;            /* map: keys[i] belongs to items[i] */
 	struct be_node **items; /* map and seq */
-	size_t n;
+	size_t n, cap;
 	unsigned *key_lines; /* map: the lines of the keys, or NULL */
 };
 
@@ -30,13 +30,17 @@ struct be_node {
 #define BE_NODE_MAX_NODES 200000u
 #define BE_NODE_MAX_DEPTH 64u
 
+/* The one lasting copy of a name for `file` above. */
+const char *be_node_intern(const char *name);
+
 void be_node_free(struct be_node *node); /* NULL is fine */
 void be_node_free_ptr(struct be_node **node);
 #define be_autonode be_cleanup(be_node_free_ptr)
 
 /*
- * Reads one document. @name is used in messages ("job.yaml:12:3: ..."). Duplicate keys, aliases that would expand beyond
- * the limits, NUL bytes and text that is not UTF-8 are errors with their position. Returns a tree that the caller frees.
+ * Reads one document. @name is used in messages ("job.yaml:12:3: ..."). Duplicate keys, aliases that would expand
+ * beyond the limits, NUL bytes and text that is not UTF-8 are errors with their position. Returns a tree that the
+ * caller frees.
  */
 struct be_node *be_node_load(const char *text, size_t len, const char *name, struct be_error *err);
 /* All documents of a stream, as items of a sequence. */
@@ -46,13 +50,13 @@ struct be_node *be_node_load_file(const char *path, struct be_error *err);
 struct be_node *be_node_null(void);
 struct be_node *be_node_map(void);
 struct be_node *be_node_seq(void);
-struct be_node *be_node_str(const char *text);            /* text: quoted on output where it would read as something else */
+struct be_node *be_node_str(const char *text); /* text: quoted on output where it would read as something else */
 struct be_node *be_node_strf(const char *fmt, ...) BE_PRINTF(1, 2);
 struct be_node *be_node_int(int64_t value);
-struct be_node *be_node_real(double value);               /* up to 6 significant decimals, the same in every locale */
+struct be_node *be_node_real(double value); /* up to 6 significant decimals, the same in every locale */
 struct be_node *be_node_bool(bool value);
 struct be_node *be_node_clone(const struct be_node *node);
-struct be_node *be_node_strv(const struct be_strv *list); /* a sequence of texts */
+struct be_node *be_node_strv(const struct be_strv *list);             /* a sequence of texts */
 bool be_node_equal(const struct be_node *a, const struct be_node *b); /* kinds, keys in order, texts; not positions */
 
 /* Lookups accept NULL for @map and kinds other than map, and then return NULL. */
@@ -62,7 +66,7 @@ struct be_node *be_get_path(const struct be_node *map, const char *dotted); /* "
 const char *be_get_str(const struct be_node *map, const char *key, const char *fallback);
 int64_t be_get_int(const struct be_node *map, const char *key, int64_t fallback); /* whole decimal numbers only */
 double be_get_real(const struct be_node *map, const char *key, double fallback);
-bool be_get_bool(const struct be_node *map, const char *key, bool fallback);      /* true/yes/on, false/no/off */
+bool be_get_bool(const struct be_node *map, const char *key, bool fallback);       /* true/yes/on, false/no/off */
 void be_get_strv(const struct be_node *map, const char *key, struct be_strv *out); /* adds; a scalar is a list of one */
 
 /* Setters replace an existing key in its place or add at the end; they take ownership of @value. */
@@ -76,6 +80,10 @@ void be_add_str(struct be_node *seq, const char *value);
 
 /* "job.yaml:12:3" of a node, in a static ring of buffers; "" when the node was not read from a file. */
 const char *be_where(const struct be_node *node);
+
+/* What a plain scalar reads as in YAML 1.1; ODD is what readers disagree about (0x21, 012, 1e5, dates, y). */
+enum be_scalar_type { BE_TYPE_TEXT, BE_TYPE_NULL, BE_TYPE_TRUE, BE_TYPE_FALSE, BE_TYPE_INT, BE_TYPE_REAL, BE_TYPE_ODD };
+enum be_scalar_type be_scalar_type(const char *text);
 
 /* Output: block style, short sequences of scalars in flow style, multi-line texts as literal blocks, LF. */
 int be_node_yaml(const struct be_node *node, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;

@@ -20,11 +20,11 @@ static inline void be_free_ptr(void *p)
 }
 
 /* Gives up ownership: returns *pp and sets it to NULL. */
-#define be_steal(pp)                        \
-	({                                  \
+#define be_steal(pp)                          \
+	({                                    \
 		__typeof__(*(pp)) p_ = *(pp); \
-		*(pp) = NULL;               \
-		p_;                         \
+		*(pp) = NULL;                 \
+		p_;                           \
 	})
 
 #define BE_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -60,7 +60,7 @@ void be_buf_add_shell(struct be_buf *b, const char *s);
 /* A list of texts that owns its members; v is NULL-terminated (an argument vector) once something was added. */
 struct be_strv {
 	char **v;
-	size_t n;
+	size_t n, cap;
 };
 void be_strv_free(struct be_strv *s);
 #define be_autostrv be_cleanup(be_strv_free)

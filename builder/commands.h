@@ -1,0 +1,15 @@
+/* The subcommands of mkbenchenv. Each gets its arguments with argv[0] the subcommand's name and returns an exit status.
+ */
+#ifndef BE_COMMANDS_H
+#define BE_COMMANDS_H
+
+#include "base/error.h"
+
+int be_cmd_build(int argc, char **argv);   /* mkbenchenv JOB -o IMAGE */
+int be_cmd_plan(int argc, char **argv);    /* mkbenchenv plan JOB [--shell] */
+int be_cmd_jobs(int argc, char **argv);    /* mkbenchenv jobs JOB [--json] */
+int be_cmd_boot(int argc, char **argv);    /* mkbenchenv boot IMAGE -o RESULT */
+int be_cmd_show(int argc, char **argv);    /* mkbenchenv show MANIFEST|RESULT|IMAGE */
+int be_cmd_explain(int argc, char **argv); /* mkbenchenv explain [FACTOR] */
+
+#endif

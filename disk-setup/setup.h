@@ -1,0 +1,26 @@
+/* From a plan's layout to devices, arrays and mounted file systems: exactly the stated layout, or nothing and why. */
+#ifndef BE_SETUP_H
+#define BE_SETUP_H
+
+#include "base/file.h"
+#include "base/node.h"
+
+struct be_setup {
+	struct be_root root;     /* "" on a real system */
+	struct be_node *actions; /* sequence, filled as actions run: what, argv, seconds, status, version */
+	struct be_node *found;   /* map: plan device name -> {path, kernel, size, rotational, model, serial, ...} */
+	struct be_node *layout;  /* read back: devices, arrays, filesystems */
+	struct be_node *deviations;
+	void (*log)(const char *line); /* progress, or NULL */
+};
+void be_setup_init(struct be_setup *setup); /* real root, empty trees */
+void be_setup_free(struct be_setup *setup);
+
+/* Waits for the plan's devices and checks every one (design: disk safety). Writes nothing to any device. */
+int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/* Checks, then makes arrays and file systems, mounts them and reads them back. */
+int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/* Unmounts and stops what be_setup_run made, in reverse order. */
+int be_setup_undo(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+
+#endif

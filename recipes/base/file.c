@@ -1,0 +1,208 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ATTR_MAX (16u << 20) /* no file of /proc or /sys that we read is larger */
+
+void be_close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void be_close_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+	*f = NULL;
+}
+
+int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err)
+{
+	char block[65536];
+	size_t total = 0;
+	for (;;) {
+		ssize_t n = read(fd, block, sizeof(block));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return be_fail_errno(err, errno, "%s: cannot be read", name);
+		if (n == 0)
+			break;
+		total += (size_t)n;
+		if (total > limit)
+			return be_fail(err, "%s: larger than the limit of %zu bytes", name, limit);
+		be_buf_add(out, block, (size_t)n);
+	}
+	if (!out->data)
+		be_buf_adds(out, "");
+	return 0;
+}
+
+int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
+{
+	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s: cannot be opened", path);
+	return be_read_fd(fd, path, limit, out, err);
+}
+
+int be_write_fd(int fd, const char *name, const void *data, size_t len, struct be_error *err)
+{
+	const char *p = data;
+	while (len) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return be_fail_errno(err, errno, "%s: cannot be written", name);
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err)
+{
+	be_autofree char *tmp = be_strf("%s.XXXXXX", path);
+	be_autofd int fd = mkostemp(tmp, O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s: cannot be created", path);
+	int rc = be_write_fd(fd, path, data, len, err);
+	if (rc == 0 && fchmod(fd, mode) != 0)
+		rc = be_fail_errno(err, errno, "%s: mode cannot be set", path);
+	if (rc == 0 && fsync(fd) != 0 && errno != EINVAL)
+		rc = be_fail_errno(err, errno, "%s: cannot be written", path);
+	if (rc == 0 && rename(tmp, path) != 0)
+		rc = be_fail_errno(err, errno, "%s: cannot be put in place", path);
+	if (rc != 0)
+		unlink(tmp);
+	return rc;
+}
+
+int be_write_attr(const char *path, const char *value, struct be_error *err)
+{
+	be_autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s: cannot be opened for writing", path);
+	ssize_t n = write(fd, value, strlen(value));
+	if (n < 0)
+		return be_fail_errno(err, errno, "%s: \"%s\" is not accepted", path, value);
+	return 0;
+}
+
+int be_mkdirs(const char *path, unsigned mode, struct be_error *err)
+{
+	be_autofree char *copy = be_strdup(path);
+	for (char *p = copy + 1;; p++) {
+		if (*p != '/' && *p != '\0')
+			continue;
+		char c = *p;
+		*p = '\0';
+		if (mkdir(copy, mode) != 0) {
+			int errnum = errno;
+			struct stat st;
+			if (stat(copy, &st) != 0)
+				return be_fail_errno(err, errnum, "%s: directory cannot be made", copy);
+			if (!S_ISDIR(st.st_mode))
+				return be_fail(err, "%s: is there and is no directory", copy);
+		}
+		if (!c)
+			return 0;
+		*p = c;
+	}
+}
+
+static int remove_at(int dirfd, const char *name, const char *shown, struct be_error *err)
+{
+	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return be_fail_errno(err, errno, "%s: cannot be removed", shown);
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s: cannot be removed", shown);
+	DIR *dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return be_fail_errno(err, errno, "%s: cannot be read", shown);
+	}
+	int rc = 0;
+	struct dirent *e;
+	while (rc == 0 && (e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		be_autofree char *below = be_strf("%s/%s", shown, e->d_name);
+		rc = remove_at(fd, e->d_name, below, err);
+	}
+	closedir(dir);
+	if (rc == 0 && unlinkat(dirfd, name, AT_REMOVEDIR) != 0)
+		rc = be_fail_errno(err, errno, "%s: cannot be removed", shown);
+	return rc;
+}
+
+int be_remove_tree(const char *path, struct be_error *err)
+{
+	return remove_at(AT_FDCWD, path, path, err);
+}
+
+bool be_exists(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0;
+}
+
+char *be_root_path(const struct be_root *root, const char *path)
+{
+	return be_strf("%s%s", root && root->prefix ? root->prefix : "", path);
+}
+
+int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err)
+{
+	be_autofree char *full = be_root_path(root, path);
+	return be_read_file(full, ATTR_MAX, out, err);
+}
+
+char *be_root_text(const struct be_root *root, const char *path)
+{
+	be_autofree char *full = be_root_path(root, path);
+	be_autofd int fd = open(full, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	be_autobuf struct be_buf buf = { 0 };
+	struct be_error err = BE_ERROR_INIT;
+	errno = 0;
+	if (be_read_fd(fd, path, ATTR_MAX, &buf, &err) != 0) {
+		if (!errno)
+			errno = EFBIG;
+		return NULL;
+	}
+	return be_strdup(be_trim(buf.data));
+}
+
+bool be_root_exists(const struct be_root *root, const char *path)
+{
+	be_autofree char *full = be_root_path(root, path);
+	return be_exists(full);
+}
+
+int be_root_list(const struct be_root *root, const char *path, struct be_strv *names)
+{
+	be_autofree char *full = be_root_path(root, path);
+	DIR *dir = opendir(full);
+	if (!dir)
+		return -1;
+	struct dirent *e;
+	while ((e = readdir(dir)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			be_strv_add(names, e->d_name);
+	closedir(dir);
+	be_strv_sort_unique(names);
+	return 0;
+}

@@ -1,0 +1,315 @@
+/* Reading: libyaml's events into a tree, within limits. */
+#include <string.h>
+#include <yaml.h>
+
+#include "base/file.h"
+#include "base/node.h"
+
+struct anchor {
+	char *name;
+	const struct be_node *node;
+};
+
+struct reader {
+	yaml_parser_t parser;
+	const char *name;
+	struct anchor *anchors;
+	size_t n_anchors;
+	unsigned nodes;
+	struct be_error *err;
+};
+
+static int fail_at(struct reader *r, yaml_mark_t mark, const char *what)
+{
+	return be_fail_usage(r->err, "%s:%zu:%zu: %s", r->name, mark.line + 1, mark.column + 1, what);
+}
+
+static int next_event(struct reader *r, yaml_event_t *event)
+{
+	if (yaml_parser_parse(&r->parser, event))
+		return 0;
+	const char *problem = r->parser.problem ? r->parser.problem : "cannot be read as YAML";
+	if (r->parser.error == YAML_READER_ERROR)
+		return be_fail_usage(r->err, "%s: byte %zu: %s", r->name, r->parser.problem_offset, problem);
+	if (r->parser.error == YAML_MEMORY_ERROR)
+		return be_fail(r->err, "%s: out of memory", r->name);
+	be_autofree char *what = r->parser.context ? be_strf("%s, %s", problem, r->parser.context) : be_strdup(problem);
+	return fail_at(r, r->parser.problem_mark, what);
+}
+
+static void place(struct reader *r, struct be_node *node, yaml_mark_t mark)
+{
+	node->file = r->name;
+	node->line = (unsigned)mark.line + 1;
+	node->col = (unsigned)mark.column + 1;
+}
+
+static void keep_anchor(struct reader *r, const yaml_char_t *name, const struct be_node *node)
+{
+	if (!name)
+		return;
+	r->anchors = be_realloc(r->anchors, r->n_anchors + 1, sizeof(*r->anchors));
+	r->anchors[r->n_anchors++] = (struct anchor){ be_strdup((const char *)name), node };
+}
+
+static unsigned count(const struct be_node *node)
+{
+	unsigned n = 1;
+	for (size_t i = 0; i < node->n; i++)
+		n += count(node->items[i]);
+	return n;
+}
+
+static struct be_node *read_alias(struct reader *r, const yaml_event_t *event)
+{
+	const char *name = (const char *)event->data.alias.anchor;
+	for (size_t i = r->n_anchors; i-- > 0;) {
+		if (strcmp(r->anchors[i].name, name) != 0)
+			continue;
+		r->nodes += count(r->anchors[i].node);
+		if (r->nodes > BE_NODE_MAX_NODES) {
+			fail_at(r, event->start_mark, "aliases make the document too large");
+			return NULL;
+		}
+		struct be_node *copy = be_node_clone(r->anchors[i].node);
+		place(r, copy, event->start_mark);
+		return copy;
+	}
+	fail_at(r, event->start_mark, "alias of an anchor that is not complete or not there");
+	return NULL;
+}
+
+static struct be_node *read_scalar(struct reader *r, const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	if (strlen(text) != event->data.scalar.length) {
+		fail_at(r, event->start_mark, "a NUL byte in a value");
+		return NULL;
+	}
+	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	if (plain && !event->data.scalar.tag && be_scalar_type(text) == BE_TYPE_NULL)
+		return be_node_null();
+	struct be_node *node = be_node_str(text);
+	node->quoted = !plain;
+	return node;
+}
+
+static struct be_node *read_node(struct reader *r, yaml_event_t *event, unsigned depth);
+
+static int read_seq(struct reader *r, struct be_node *seq, unsigned depth)
+{
+	for (;;) {
+		yaml_event_t event;
+		if (next_event(r, &event) != 0)
+			return -1;
+		if (event.type == YAML_SEQUENCE_END_EVENT) {
+			yaml_event_delete(&event);
+			return 0;
+		}
+		struct be_node *item = read_node(r, &event, depth);
+		yaml_event_delete(&event);
+		if (!item)
+			return -1;
+		be_add(seq, item);
+	}
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const char *const *x = *(const char *const *const *)a, *const *y = *(const char *const *const *)b;
+	int c = strcmp(*x, *y);
+	return c ? c : (x > y) - (x < y);
+}
+
+static int refuse_duplicates(struct reader *r, const struct be_node *map)
+{
+	if (map->n < 2)
+		return 0;
+	char ***sorted = be_realloc(NULL, map->n, sizeof(*sorted));
+	for (size_t i = 0; i < map->n; i++)
+		sorted[i] = &map->keys[i];
+	qsort(sorted, map->n, sizeof(*sorted), compare_keys);
+	int rc = 0;
+	for (size_t i = 1; i < map->n && rc == 0; i++)
+		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
+			rc = be_fail_usage(r->err, "%s:%u: the key \"%.80s\" stands twice, first in line %u", r->name,
+					   map->key_lines[sorted[i] - map->keys], *sorted[i],
+					   map->key_lines[sorted[i - 1] - map->keys]);
+	free(sorted);
+	return rc;
+}
+
+static void merge_missing(struct be_node *map, const struct be_node *from)
+{
+	for (size_t i = 0; from->kind == BE_MAP && i < from->n; i++)
+		if (!be_get(map, from->keys[i]))
+			be_set(map, from->keys[i], be_node_clone(from->items[i]));
+}
+
+/* `<<: *a` and `<<: [*a, *b]`; a text behind `<<:` is LKP's include and stays for the job reader. */
+static void apply_merge(struct be_node *map)
+{
+	struct be_node *merge = be_get(map, "<<");
+	if (!merge || merge->kind == BE_SCALAR || merge->kind == BE_NULL)
+		return;
+	be_autonode struct be_node *from = be_node_clone(merge);
+	be_unset(map, "<<");
+	merge_missing(map, from);
+	for (size_t i = 0; from->kind == BE_SEQ && i < from->n; i++)
+		merge_missing(map, from->items[i]);
+}
+
+static int read_map(struct reader *r, struct be_node *map, unsigned depth)
+{
+	for (;;) {
+		yaml_event_t event;
+		if (next_event(r, &event) != 0)
+			return -1;
+		if (event.type == YAML_MAPPING_END_EVENT) {
+			yaml_event_delete(&event);
+			if (refuse_duplicates(r, map) != 0)
+				return -1;
+			apply_merge(map);
+			return 0;
+		}
+		yaml_mark_t mark = event.start_mark;
+		be_autonode struct be_node *key = read_node(r, &event, depth);
+		yaml_event_delete(&event);
+		if (!key)
+			return -1;
+		if (key->kind != BE_SCALAR && key->kind != BE_NULL)
+			return fail_at(r, mark, "a key must be a single value");
+		if (next_event(r, &event) != 0)
+			return -1;
+		struct be_node *value = read_node(r, &event, depth);
+		yaml_event_delete(&event);
+		if (!value)
+			return -1;
+		if (map->n == map->cap) {
+			map->cap = map->cap ? map->cap * 2 : 4;
+			map->keys = be_realloc(map->keys, map->cap, sizeof(*map->keys));
+			map->items = be_realloc(map->items, map->cap, sizeof(*map->items));
+			map->key_lines = be_realloc(map->key_lines, map->cap, sizeof(*map->key_lines));
+		}
+		map->keys[map->n] = key->text ? be_steal(&key->text) : be_strdup("");
+		map->key_lines[map->n] = (unsigned)mark.line + 1;
+		map->items[map->n++] = value;
+	}
+}
+
+static struct be_node *read_node(struct reader *r, yaml_event_t *event, unsigned depth)
+{
+	if (++r->nodes > BE_NODE_MAX_NODES) {
+		fail_at(r, event->start_mark, "the document has too many values");
+		return NULL;
+	}
+	if (depth > BE_NODE_MAX_DEPTH) {
+		fail_at(r, event->start_mark, "nested too deeply");
+		return NULL;
+	}
+	if (event->type == YAML_ALIAS_EVENT)
+		return read_alias(r, event);
+	struct be_node *node = NULL;
+	int rc = 0;
+	const yaml_char_t *anchor = NULL;
+	if (event->type == YAML_SCALAR_EVENT) {
+		node = read_scalar(r, event);
+		anchor = event->data.scalar.anchor;
+	} else if (event->type == YAML_SEQUENCE_START_EVENT) {
+		node = be_node_seq();
+		anchor = event->data.sequence_start.anchor;
+		rc = read_seq(r, node, depth + 1);
+	} else if (event->type == YAML_MAPPING_START_EVENT) {
+		node = be_node_map();
+		anchor = event->data.mapping_start.anchor;
+		rc = read_map(r, node, depth + 1);
+	} else {
+		fail_at(r, event->start_mark, "a value is missing");
+	}
+	if (rc != 0) {
+		be_node_free(node);
+		return NULL;
+	}
+	if (node) {
+		place(r, node, event->start_mark);
+		keep_anchor(r, anchor, node);
+	}
+	return node;
+}
+
+static int read_documents(struct reader *r, struct be_node *docs)
+{
+	for (;;) {
+		yaml_event_t event;
+		if (next_event(r, &event) != 0)
+			return -1;
+		yaml_event_type_t type = event.type;
+		yaml_event_delete(&event);
+		if (type == YAML_STREAM_END_EVENT)
+			return 0;
+		if (type != YAML_DOCUMENT_START_EVENT)
+			continue;
+		if (next_event(r, &event) != 0)
+			return -1;
+		struct be_node *doc = read_node(r, &event, 0);
+		yaml_event_delete(&event);
+		if (!doc)
+			return -1;
+		be_add(docs, doc);
+		for (size_t i = 0; i < r->n_anchors; i++)
+			free(r->anchors[i].name);
+		r->n_anchors = 0;
+	}
+}
+
+struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err)
+{
+	if (len > BE_NODE_MAX_BYTES) {
+		be_fail_usage(err, "%s: %zu bytes; at most %u are read as a document", name, len, BE_NODE_MAX_BYTES);
+		return NULL;
+	}
+	const char *nul = len ? memchr(text, '\0', len) : NULL;
+	if (nul && !(len >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe))) {
+		be_fail_usage(err, "%s: byte %td is NUL: not a text", name, nul - text);
+		return NULL;
+	}
+	struct reader r = { .name = be_node_intern(name), .err = err };
+	if (!yaml_parser_initialize(&r.parser)) {
+		be_fail(err, "%s: out of memory", name);
+		return NULL;
+	}
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
+	struct be_node *docs = be_node_seq();
+	docs->file = r.name;
+	docs->line = docs->col = 1;
+	int rc = read_documents(&r, docs);
+	yaml_parser_delete(&r.parser);
+	for (size_t i = 0; i < r.n_anchors; i++)
+		free(r.anchors[i].name);
+	free(r.anchors);
+	if (rc != 0) {
+		be_node_free(docs);
+		return NULL;
+	}
+	return docs;
+}
+
+struct be_node *be_node_load(const char *text, size_t len, const char *name, struct be_error *err)
+{
+	be_autonode struct be_node *docs = be_node_load_all(text, len, name, err);
+	if (!docs)
+		return NULL;
+	if (docs->n != 1) {
+		be_fail_usage(err, "%s: %zu documents, one is expected", name, docs->n);
+		return NULL;
+	}
+	return be_steal(&docs->items[0]);
+}
+
+struct be_node *be_node_load_file(const char *path, struct be_error *err)
+{
+	be_autobuf struct be_buf text = { 0 };
+	if (be_read_file(path, BE_NODE_MAX_BYTES, &text, err) != 0)
+		return NULL;
+	return be_node_load(text.data, text.len, path, err);
+}
