@@ -51,8 +51,17 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
 $(PROGRAM): $(BUILD)/obj/builder/main.o $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
 	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
 
-include tests/tests.mk
 include initrd/guest.mk
 include .ci/project.mk
+include tests/tests.mk
+
+help:
+	@echo 'make              the program, build/mkbenchenv, and the programs of the guest'
+	@echo 'make run          install what is missing, build, make an image of a shipped recipe, boot it, show its manifest'
+	@echo 'make test         all tests, at most 15 minutes; make test-unit only those of the parts'
+	@echo 'make test-long    also fuzzing, power cuts and many builds'
+	@echo 'make bench        benchmarks beside a peer or a limit'
+	@echo 'make format lint  style'
+	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

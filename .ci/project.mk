@@ -1,14 +1,48 @@
-# Set-up, style and installation.
-.PHONY: deps format lint install
-PACKAGES := $(shell sed -e 's/\#.*//' .ci/packages)
+# Set-up, the newcomer's run, style, installation.
+.PHONY: deps run format lint check-tree install uninstall clean
 
 # Installs what is missing, and says what. Root is needed only when something is missing.
 deps:
-	@.ci/install-missing $(PACKAGES)
+	@.ci/install-missing .ci/packages
 
-FORMATTED := $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+# From nothing to a result: set-up, build, an image of a shipped recipe, its boot in QEMU, the manifest for people.
+RUN_RECIPE ?= recipes/jobs/stress-ng-io-uring.yaml
+RUN_DIR ?= $(BUILD)/run
+RUN_FLAGS ?= --set testtime=10s
+run: deps
+	@$(MAKE) --no-print-directory all
+	$(PROGRAM) $(RUN_RECIPE) $(RUN_FLAGS) -o $(RUN_DIR)/image
+	$(PROGRAM) boot $(RUN_DIR)/image -o $(RUN_DIR)/result
+	$(PROGRAM) show $(RUN_DIR)/result
+
+C_FILES = $(shell git ls-files '*.c' '*.h')
 format:
-	@clang-format -i $(FORMATTED)
+	@clang-format -i $(C_FILES)
 
-lint:
-	@clang-format --dry-run -Werror $(FORMATTED)
+lint: check-tree
+	@clang-format --dry-run -Werror $(C_FILES)
+	@printf '%s\n' $(filter-out tests/%,$(filter %.c,$(C_FILES))) | xargs -P 2 -n 4 \
+		sh -c 'clang-tidy --quiet "$$@" -- $(BASE_CFLAGS) $(call pc,--cflags,$(sort $(foreach f,$(FOLDERS),$(LIBS_$(f))))) 2>/dev/null' tidy
+	@echo "lint: $(words $(C_FILES)) files clean"
+
+# The tree against itself: layers, man page and README against the program.
+check-tree:
+	@tests/check-tree
+
+INSTALL_BIN := $(DESTDIR)$(PREFIX)/bin
+INSTALL_DATA := $(DESTDIR)$(PREFIX)/share/mkbenchenv
+INSTALL_GUEST := $(DESTDIR)$(PREFIX)/lib/mkbenchenv/guest
+INSTALL_MAN := $(DESTDIR)$(PREFIX)/share/man/man1
+install: all
+	install -d $(INSTALL_BIN) $(INSTALL_DATA) $(INSTALL_GUEST) $(INSTALL_MAN)
+	install -m 755 $(PROGRAM) $(INSTALL_BIN)/
+	cp -R --no-preserve=ownership $(GUEST)/. $(INSTALL_GUEST)/
+	set -e; cd recipes; find . -type f ! -name '*.[ch]' ! -name '*.md' -exec install -D -m 644 {} $(abspath $(INSTALL_DATA))/{} \;
+	sed -e 's/@VERSION@/$(VERSION)/' builder/mkbenchenv.1 > $(INSTALL_MAN)/mkbenchenv.1
+	chmod 644 $(INSTALL_MAN)/mkbenchenv.1
+
+uninstall:
+	rm -rf $(INSTALL_BIN)/mkbenchenv $(INSTALL_DATA) $(DESTDIR)$(PREFIX)/lib/mkbenchenv $(INSTALL_MAN)/mkbenchenv.1
+
+clean:
+	rm -rf $(BUILD)
