@@ -8,7 +8,7 @@ deps:
 # From nothing to a result: set-up, build, an image of a shipped recipe, its boot in QEMU, the manifest for people.
 RUN_RECIPE ?= recipes/jobs/stress-ng-io-uring.yaml
 RUN_DIR ?= $(BUILD)/run
-RUN_FLAGS ?= --set testtime=10s
+RUN_FLAGS ?=
 run: deps
 	@$(MAKE) --no-print-directory all
 	$(PROGRAM) $(RUN_RECIPE) $(RUN_FLAGS) -o $(RUN_DIR)/image

@@ -1,5 +1,6 @@
-# Unit tests: one Criterion program a file in tests/unit/FOLDER, linked with the folder and what is below it.
-.PHONY: test-unit
+# Tests. Unit tests: one Criterion program a file in tests/unit/FOLDER, linked with the folder and what is below it.
+# Each folder below tests/ brings its own NAME.mk with a target test-NAME and, where it has one, test-NAME-long.
+.PHONY: test test-long test-unit test-unit-sanitized
 unit_src := $(wildcard tests/unit/*/test_*.c)
 unit_bin := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(unit_src))
 below_recipes := recipes
@@ -18,4 +19,25 @@ endef
 $(foreach f,$(FOLDERS),$(eval $(call unit,$(f))))
 
 test-unit: $(unit_bin)
-	@set -e; for t in $(unit_bin); do echo "== $$t"; $$t --timeout 60; done
+	@set -e; for t in $(unit_bin); do echo "== $${t#$(BUILD)/unit/}"; $$t --timeout 60; done
+
+# The same tests, built by clang with AddressSanitizer and UndefinedBehaviorSanitizer.
+test-unit-sanitized:
+	@$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/sanitized \
+		CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
+		LDFLAGS='-fsanitize=address,undefined' test-unit
+
+-include $(wildcard tests/*/*.mk)
+
+# Filled by the .mk files included above.
+TESTS ?=
+TESTS_LONG ?=
+test: deps
+	@$(MAKE) --no-print-directory all
+	@for t in check-tree test-unit test-unit-sanitized $(TESTS); do \
+		start=$$(date +%s); echo "=== $$t"; \
+		$(MAKE) --no-print-directory $$t || exit 1; \
+		echo "=== $$t done in $$(($$(date +%s) - start)) s"; done
+
+test-long: test
+	@for t in $(TESTS_LONG); do echo "=== $$t"; $(MAKE) --no-print-directory $$t || exit 1; done
