@@ -1,6 +1,6 @@
 /*
- * Expressions of templates: `${...}` in workload definitions and LKP's `{{ ... }}` in job files. It knows the small part
- * of Ruby that job files use and refuses the rest with its position; nothing is ever run.
+ * Expressions of templates: `${...}` in workload definitions and LKP's `{{ ... }}` in job files. It knows the small
+ * part of Ruby that job files use and refuses the rest with its position; nothing is ever run.
  *
  *   integers (64 bits, overflow is an error), 'text', "text", nil, true, false, names with dots (fs, aim7.test)
  *   + - * / % (division rounds down, as in Ruby), == != < <= > >=, =~ /regex/i, !~, ! && ||, not and or, ?:, ( )

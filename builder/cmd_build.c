@@ -1,0 +1,138 @@
+/* `build`, the default command: a job file becomes an image folder. */
+#include <stdio.h>
+#include <string.h>
+
+#include "builder/commands.h"
+#include "base/file.h"
+#include "builder/image.h"
+#include "builder/recipe.h"
+#include "builder/usage.h"
+
+static const char usage[] =
+	"Usage: mkbenchenv JOB -o IMAGE [OPTION]...\n"
+	"\n"
+	"Makes the folder IMAGE: kernel, initrd, command line, plan and manifest of a job.\n"
+	"\n"
+	"  -o, --output IMAGE  folder to make; replaced only when the new one is complete\n" BE_RECIPE_HELP
+	"  --all               every atomic job, each in a folder of its own below IMAGE\n"
+	"  --suite NAME        Debian release of packages and default kernel\n"
+	"  --kernel KERNEL     debian (default), a bzImage, a build tree or a kernel package\n"
+	"  --modules DIR       the modules of a kernel given as a bare file\n"
+	"  --small             best compression instead of the quickest\n"
+	"  -q, --quiet         no progress\n";
+
+struct build_options {
+	struct be_recipe_request recipe;
+	struct be_build_request image;
+	bool all;
+};
+
+enum { ALL = 256, SUITE, KERNEL, MODULES, SMALL };
+
+/* Returns a status other than BE_OK when the option is none. */
+static int take_option(struct build_options *o, int c, char **argv)
+{
+	switch (c) {
+	case 'o':
+		o->image.output = optarg;
+		return BE_OK;
+	case 'q':
+		o->image.quiet = true;
+		return BE_OK;
+	case ALL:
+		o->all = true;
+		return BE_OK;
+	case SUITE:
+		o->image.suite = optarg;
+		return BE_OK;
+	case KERNEL:
+		o->image.kernel = optarg;
+		return BE_OK;
+	case MODULES:
+		o->image.modules = optarg;
+		return BE_OK;
+	case SMALL:
+		o->image.small = true;
+		return BE_OK;
+	default:
+		return be_recipe_option(&o->recipe, c, optarg) ? BE_OK : be_usage_option(argv, c);
+	}
+}
+
+static int build_one(struct be_recipe *recipe, const struct build_options *o, size_t i, struct be_error *err)
+{
+	be_autonode struct be_node *source = NULL;
+	be_autonode struct be_node *plan = be_recipe_plan(recipe, &o->recipe, i, &source, err);
+	be_recipe_warn(recipe, "build");
+	if (!plan)
+		return -1;
+	struct be_build_request image = o->image;
+	be_autofree char *below = o->all ? be_strf("%s/%s", o->image.output, recipe->jobs.atoms[i].name) : NULL;
+	if (below)
+		image.output = below;
+	image.plan = plan;
+	image.recipe = source;
+	image.paths = &recipe->paths;
+	return be_image_build(&image, err);
+}
+
+static int build(const struct build_options *o, struct be_error *err)
+{
+	be_autorecipe struct be_recipe recipe = { 0 };
+	if (be_recipe_load(&o->recipe, o->all, &recipe, err) != 0)
+		return -1;
+	if (o->all && be_mkdirs(o->image.output, 0777, err) != 0)
+		return -1;
+	for (size_t i = 0; i < recipe.n; i++)
+		if (build_one(&recipe, o, recipe.first + i, err) != 0)
+			return o->all ? be_wrap(err, "%s", recipe.jobs.atoms[recipe.first + i].name) : -1;
+	return 0;
+}
+
+static int check_options(const struct build_options *o, int argc, char **argv)
+{
+	if (argc - optind != 1)
+		return be_usage_error(argv[0], argc == optind ? "needs a job file" : "takes one job file");
+	if (!o->image.output)
+		return be_usage_error(argv[0], "needs -o IMAGE, the folder to make");
+	if (o->image.modules && !o->image.kernel)
+		return be_usage_error(argv[0], "--modules goes with --kernel FILE");
+	if (o->all && o->recipe.pick)
+		return be_usage_error(argv[0], "--all and --pick exclude each other");
+	return BE_OK;
+}
+
+int be_cmd_build(int argc, char **argv)
+{
+	static const struct option options[] = { BE_RECIPE_OPTIONS,
+						 { "output", required_argument, NULL, 'o' },
+						 { "all", no_argument, NULL, ALL },
+						 { "suite", required_argument, NULL, SUITE },
+						 { "kernel", required_argument, NULL, KERNEL },
+						 { "modules", required_argument, NULL, MODULES },
+						 { "small", no_argument, NULL, SMALL },
+						 { "quiet", no_argument, NULL, 'q' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	struct build_options o = { 0 };
+	int status = BE_OK;
+	opterr = 0;
+	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:qs:", options, NULL)) != -1;) {
+		if (c == 'h') {
+			be_strv_free(&o.recipe.set);
+			fputs(usage, stdout);
+			return BE_OK;
+		}
+		status = take_option(&o, c, argv);
+	}
+	if (status == BE_OK)
+		status = check_options(&o, argc, argv);
+	if (status == BE_OK) {
+		struct be_error err = BE_ERROR_INIT;
+		o.recipe.job = argv[optind];
+		if (build(&o, &err) != 0)
+			status = be_command_failed(argv[0], &err);
+	}
+	be_strv_free(&o.recipe.set);
+	return status;
+}

@@ -1,0 +1,191 @@
+#include "builder/recipe.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "host.h"
+#include "plan.h"
+
+#define LISTED 20 /* atomic jobs named in a message */
+
+bool be_recipe_option(struct be_recipe_request *request, int c, const char *value)
+{
+	if (c == 'H')
+		request->host = value;
+	else if (c == 's')
+		be_strv_add(&request->set, value);
+	else if (c == 'p')
+		request->pick = value;
+	else
+		return false;
+	return true;
+}
+
+void be_recipe_free(struct be_recipe *recipe)
+{
+	be_jobs_free(&recipe->jobs);
+	be_strv_free(&recipe->warnings);
+	be_paths_free(&recipe->paths);
+}
+
+void be_recipe_warn(struct be_recipe *recipe, const char *command)
+{
+	const struct be_strv *lists[] = { &recipe->jobs.warnings, &recipe->warnings };
+	be_autostrv struct be_strv shown = { 0 };
+	for (size_t k = 0; k < BE_ARRAY_LEN(lists); k++) {
+		for (size_t i = 0; i < lists[k]->n; i++) {
+			if (be_strv_has(&shown, lists[k]->v[i]))
+				continue;
+			be_strv_add(&shown, lists[k]->v[i]);
+			fprintf(stderr, "mkbenchenv %s: warning: %s\n", command, lists[k]->v[i]);
+		}
+	}
+	be_strv_free(&recipe->jobs.warnings);
+	be_strv_free(&recipe->warnings);
+	recipe->jobs.warnings = recipe->warnings = (struct be_strv){ 0 };
+}
+
+static int fail_several(const struct be_recipe_request *request, const struct be_jobs *jobs, struct be_error *err)
+{
+	be_autobuf struct be_buf list = { 0 };
+	for (size_t i = 0; i < jobs->n && i < LISTED; i++)
+		be_buf_addf(&list, "\n%4zu  %s", i + 1, jobs->atoms[i].name);
+	if (jobs->n > LISTED)
+		be_buf_addf(&list, "\n      ... and %zu more", jobs->n - LISTED);
+	be_fail_usage(err, "%s: holds %zu atomic jobs, one is needed:%s", request->job, jobs->n, list.data);
+	return be_hint(err, "Choose one with --pick NAME or --pick N, or build them all with --all.");
+}
+
+static int choose(const struct be_recipe_request *request, bool all, struct be_recipe *recipe, struct be_error *err)
+{
+	const struct be_jobs *jobs = &recipe->jobs;
+	if (jobs->n == 0)
+		return be_fail_usage(err, "%s: no atomic job is left after its lists were expanded", request->job);
+	recipe->first = 0;
+	recipe->n = all ? jobs->n : 1;
+	if (all)
+		return 0;
+	if (!request->pick)
+		return jobs->n == 1 ? 0 : fail_several(request, jobs, err);
+	char *end;
+	unsigned long number = strtoul(request->pick, &end, 10);
+	for (size_t i = 0; i < jobs->n; i++) {
+		if (strcmp(jobs->atoms[i].name, request->pick) == 0 || (!*end && number == i + 1)) {
+			recipe->first = i;
+			return 0;
+		}
+	}
+	be_fail_usage(err, "%s: has no atomic job \"%s\" among its %zu", request->job, request->pick, jobs->n);
+	return be_hint(err, "`mkbenchenv jobs %s` lists them.", request->job);
+}
+
+/* The host of an atom: --host, or what the job itself names. */
+static struct be_node *find_host(struct be_recipe *recipe, const struct be_recipe_request *request, size_t i,
+				 char **text, char **path, struct be_error *err)
+{
+	const char *data = recipe->paths.data;
+	struct be_node *host =
+		request->host ? be_host_load(request->host, data, &recipe->warnings, text, path, err)
+			      : be_host_of_job(recipe->jobs.atoms[i].job, data, &recipe->warnings, text, path, err);
+	if (!host && err->status != BE_OK)
+		be_hint(err,
+			"Name the machine's host file with --host FILE; `--host qemu` is a machine without a lab.");
+	return host;
+}
+
+static int expand(const struct be_recipe_request *request, const struct be_node *host, struct be_recipe *recipe,
+		  struct be_error *err)
+{
+	struct be_job_options options = { .data_dir = recipe->paths.data, .set = &request->set, .host = host };
+	return be_jobs_load(request->job, &options, &recipe->jobs, err);
+}
+
+int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out, struct be_error *err)
+{
+	*out = (struct be_recipe){ 0 };
+	if (be_paths_find(&out->paths, err) != 0)
+		return -1;
+	be_autonode struct be_node *host = NULL;
+	if (request->host) {
+		host = find_host(out, request, 0, NULL, NULL, err);
+		if (!host)
+			return -1;
+	}
+	if (expand(request, host, out, err) != 0)
+		return -1;
+	if (!host && out->jobs.n) {
+		/* Which machine it is stands in the job; what its templates ask of the machine is known only now. */
+		host = find_host(out, request, 0, NULL, NULL, err);
+		if (!host && err->status != BE_OK)
+			return -1;
+		if (host) {
+			be_jobs_free(&out->jobs);
+			out->jobs = (struct be_jobs){ 0 };
+			if (expand(request, host, out, err) != 0)
+				return -1;
+		}
+	}
+	return choose(request, all, out, err);
+}
+
+static void today(char date[16])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	gmtime_r(&now, &tm);
+	strftime(date, 16, "%Y-%m-%d", &tm);
+}
+
+/* lkp-icl-2sp7 of hosts/lkp-icl-2sp7, and of my-machine.yaml my-machine. */
+static char *host_name(const char *path)
+{
+	if (!path)
+		return NULL;
+	const char *slash = strrchr(path, '/');
+	char *name = be_strdup(slash ? slash + 1 : path);
+	if (be_ends(name, ".yaml"))
+		name[strlen(name) - strlen(".yaml")] = '\0';
+	return name;
+}
+
+static struct be_node *describe(const struct be_recipe *recipe, const struct be_recipe_request *request,
+				const char *host_text, const struct be_node *plan)
+{
+	struct be_node *source = be_node_map();
+	be_set_str(source, "job", recipe->jobs.text);
+	be_set_str(source, "host", host_text);
+	if (request->set.n)
+		be_set(source, "set", be_node_strv(&request->set));
+	be_set_str(source, "pick", request->pick);
+	be_set(source, "resolved", be_node_clone(be_get(plan, "job")));
+	return source;
+}
+
+struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_request *request, size_t i,
+			       struct be_node **source, struct be_error *err)
+{
+	be_autofree char *text = NULL, *path = NULL;
+	be_autonode struct be_node *host = find_host(recipe, request, i, &text, &path, err);
+	if (!host && err->status != BE_OK)
+		return NULL;
+	be_autofree char *name = host_name(path);
+	const struct be_atom *atom = &recipe->jobs.atoms[i];
+	char date[16];
+	today(date);
+	struct be_plan_request ask = { .name = atom->name,
+				       .job = atom->job,
+				       .host = host,
+				       .host_name = name,
+				       .data_dir = recipe->paths.data,
+				       .today = date };
+	if (!host) {
+		be_fail_usage(err, "%s: names no host, and without a machine there is no environment", request->job);
+		be_hint(err, "Name one with --host FILE; `--host qemu` is a machine without a lab.");
+		return NULL;
+	}
+	struct be_node *plan = be_plan_make(&ask, &recipe->warnings, err);
+	if (plan && source)
+		*source = describe(recipe, request, text, plan);
+	return plan;
+}

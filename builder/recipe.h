@@ -1,0 +1,52 @@
+/* From the command line's job, host and settings to one plan: what `build` and `plan` have in common. */
+#ifndef BE_RECIPE_H
+#define BE_RECIPE_H
+
+#include <getopt.h>
+
+#include "builder/paths.h"
+#include "job.h"
+
+struct be_recipe_request {
+	const char *job;    /* path of the job file */
+	const char *host;   /* --host: path or a name of data/hosts; NULL: the job's own */
+	const char *pick;   /* --pick: name or number (from 1) of an atomic job; NULL: there must be only one */
+	struct be_strv set; /* --set, in their order */
+};
+
+/* The options that every command with a job takes, for its own table, and what handles them. */
+#define BE_RECIPE_OPTIONS                                                                  \
+	{ "host", required_argument, NULL, 'H' }, { "set", required_argument, NULL, 's' }, \
+	{                                                                                  \
+		"pick", required_argument, NULL, 'p'                                       \
+	}
+#define BE_RECIPE_HELP                                                                     \
+	"  --host FILE|NAME    host file of the machine (default: the job's tbox_group)\n" \
+	"  -s, --set KEY=VALUE set or replace a key of the job, as LKP's -s\n"             \
+	"  --pick NAME|N       which of the atomic jobs of a job file with lists\n"
+/* True when @c was one of them. */
+bool be_recipe_option(struct be_recipe_request *request, int c, const char *value);
+
+/* An expanded job file: the atomic jobs that were asked for and what they were made of. */
+struct be_recipe {
+	struct be_jobs jobs;
+	struct be_strv warnings; /* of the host file and the planner; each with its position */
+	struct be_paths paths;
+	size_t first, n; /* the atoms that were asked for */
+};
+void be_recipe_free(struct be_recipe *recipe);
+#define be_autorecipe be_cleanup(be_recipe_free)
+
+/* Reads and expands the job. With @all every atom counts as asked for. */
+int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out,
+		   struct be_error *err) BE_MUST_CHECK;
+/*
+ * The plan of atom number @i. @source, where not NULL, becomes the manifest's `recipe:` (job and host verbatim, set,
+ * pick, resolved). The caller frees both.
+ */
+struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_request *request, size_t i,
+			       struct be_node **source, struct be_error *err);
+/* Prints the warnings so far to stderr, each once. */
+void be_recipe_warn(struct be_recipe *recipe, const char *command);
+
+#endif

@@ -1,0 +1,40 @@
+#include "builder/usage.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "base/str.h"
+
+int be_usage_error(const char *command, const char *fmt, ...)
+{
+	va_list args;
+	fprintf(stderr, "mkbenchenv %s: ", command);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fprintf(stderr, "\n`mkbenchenv %s --help` shows what it takes.\n", command);
+	return BE_USAGE;
+}
+
+int be_usage_option(char **argv, int answer)
+{
+	/* getopt has stepped over a long option and over the last letter of a group of short ones. */
+	const char *word = argv[optind - 1];
+	if (be_starts(word, "--")) {
+		if (answer == ':')
+			return be_usage_error(argv[0], "option %s needs a value", word);
+		if (optopt)
+			return be_usage_error(argv[0], "option %s takes no value", word);
+		return be_usage_error(argv[0], "unknown option %s", word);
+	}
+	if (answer == ':')
+		return be_usage_error(argv[0], "option -%c needs a value", optopt);
+	return be_usage_error(argv[0], "unknown option -%c", optopt);
+}
+
+int be_command_failed(const char *command, const struct be_error *err)
+{
+	be_autofree char *program = be_strf("mkbenchenv %s", command);
+	be_error_print(err, program);
+	return err->status == BE_OK ? BE_FAILED : (int)err->status;
+}

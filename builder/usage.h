@@ -1,0 +1,17 @@
+/* What every subcommand says about its own command line, in one form. */
+#ifndef BE_USAGE_TEXT_H
+#define BE_USAGE_TEXT_H
+
+#include "base/error.h"
+
+/* Prints "mkbenchenv COMMAND: TEXT" and where to find help, to stderr. Returns BE_USAGE. */
+int be_usage_error(const char *command, const char *fmt, ...) BE_PRINTF(2, 3);
+/*
+ * The answer to '?' and ':' of getopt_long(3), which was called with opterr 0 and an option string that begins with
+ * ":". Prints what is wrong with the option and returns BE_USAGE.
+ */
+int be_usage_option(char **argv, int answer);
+/* Prints the error in the same form and returns the exit status that it asks for, never 0. */
+int be_command_failed(const char *command, const struct be_error *err);
+
+#endif
