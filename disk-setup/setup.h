@@ -5,12 +5,19 @@
 #include "base/file.h"
 #include "base/node.h"
 
+/* The virtio-serial port for results: only the twin of `mkbenchenv boot` has one of this name. */
+#define BE_TWIN_PORT_NAME "org.mkbenchenv.result"
+
 struct be_setup {
 	struct be_root root;     /* "" on a real system */
 	struct be_node *actions; /* sequence, filled as actions run: what, argv, seconds, status, version */
 	struct be_node *found;   /* map: plan device name -> {path, kernel, size, rotational, model, serial, ...} */
 	struct be_node *layout;  /* read back: devices, arrays, filesystems */
 	struct be_node *deviations;
+	struct be_node *versions; /* map: tool -> its version, asked once */
+	/* A twin, whose disks are scaled: a size other than stated is a deviation, not a refusal. be_setup_init sets it
+	 * where the twin's result port is there. */
+	bool scaled;
 	void (*log)(const char *line); /* progress, or NULL */
 };
 void be_setup_init(struct be_setup *setup); /* real root, empty trees */

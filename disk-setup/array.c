@@ -1,0 +1,240 @@
+#include "array.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "action.h"
+#include "note.h"
+#include "signature.h"
+#include "wipe.h"
+
+#define MDADM_TIMEOUT 120.0 /* seconds */
+#define NODE_TIMEOUT 30.0   /* seconds until /dev/mdX is there */
+#define SETTLE_TIMEOUT "30"
+
+void be_setup_settle(struct be_setup *setup)
+{
+	if (!be_exists("/run/udev/control"))
+		return;
+	char *argv[] = { "udevadm", "settle", "--timeout=" SETTLE_TIMEOUT, NULL };
+	be_autorun struct be_run run = { .argv = argv, .timeout = NODE_TIMEOUT + 5 };
+	struct be_error err = BE_ERROR_INIT;
+	if (be_run(&run, &err) != 0 || run.status != 0)
+		be_setup_log(setup, "udevadm settle: udev is still busy");
+}
+
+int be_array_stop(struct be_setup *setup, const char *kernel, struct be_error *err)
+{
+	be_autostrv struct be_strv argv = { 0 };
+	be_strv_add(&argv, "mdadm");
+	be_strv_add(&argv, "--stop");
+	be_strv_addf(&argv, "/dev/%s", kernel);
+	return be_action_run(setup, "stop", &argv, MDADM_TIMEOUT, err);
+}
+
+int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struct be_error *err)
+{
+	be_autostrv struct be_strv names = { 0 };
+	for (size_t i = 0; i < devices->n; i++)
+		be_strv_add_all(&names, &devices->v[i].stop);
+	be_strv_sort_unique(&names);
+	for (size_t i = 0; i < names.n; i++)
+		if (be_array_stop(setup, names.v[i], err) != 0)
+			return -1;
+	if (names.n)
+		be_setup_settle(setup);
+	return 0;
+}
+
+/* The plan's command with our mark; mdadm takes options after the devices as well. */
+static void array_argv(const struct be_node *array, struct be_strv *argv)
+{
+	be_autostrv struct be_strv members = { 0 };
+	char uuid[37];
+	be_get_strv(array, "argv", argv);
+	be_get_strv(array, "members", &members);
+	be_signature_uuid(&members, uuid);
+	be_strv_addf(argv, "--uuid=%s", uuid);
+}
+
+static char *array_path(const struct be_node *array)
+{
+	const char *name = be_get_str(array, "name", "md0");
+	return *name == '/' ? be_strdup(name) : be_strf("/dev/%s", name);
+}
+
+/* Kernel name once the node is there and the array runs; NULL after NODE_TIMEOUT. */
+static char *wait_for_array(const struct be_root *root, const char *path)
+{
+	for (double start = be_action_clock(); be_action_clock() - start < NODE_TIMEOUT;) {
+		be_autofree char *kernel = be_device_kernel_name(root, path, NULL);
+		be_autofree char *state = kernel ? be_device_attr(root, kernel, "md/array_state") : NULL;
+		if (state && strcmp(state, "clear") != 0 && strcmp(state, "inactive") != 0)
+			return be_steal(&kernel);
+		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	}
+	return NULL;
+}
+
+static int make_array(struct be_setup *setup, const struct be_node *array, struct be_error *err)
+{
+	be_autostrv struct be_strv argv = { 0 };
+	be_autofree char *path = array_path(array);
+	array_argv(array, &argv);
+	if (be_action_run(setup, "mdadm", &argv, MDADM_TIMEOUT, err) != 0)
+		return be_wrap(err, "%s", path);
+	be_autofree char *kernel = wait_for_array(&setup->root, path);
+	if (!kernel)
+		return be_fail(err, "%s: the array does not run %.0f s after mdadm made it", path, NODE_TIMEOUT);
+	be_setup_settle(setup);
+	return be_wipe_device(setup, path, err);
+}
+
+int be_arrays_make(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
+	for (size_t i = 0; arrays && i < arrays->n; i++)
+		if (make_array(setup, arrays->items[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+/* Members by slot: {device, slot, state, size}. */
+static struct be_node *read_members(const struct be_root *root, const char *kernel)
+{
+	struct be_node *members = be_node_seq();
+	be_autostrv struct be_strv names = { 0 };
+	be_autofree char *dir = be_strf("/sys/class/block/%s/md", kernel);
+	if (be_root_list(root, dir, &names) != 0)
+		return members;
+	for (size_t i = 0; i < names.n; i++) {
+		if (!be_starts(names.v[i], "dev-"))
+			continue;
+		be_autofree char *slot_attr = be_strf("md/%s/slot", names.v[i]);
+		be_autofree char *state_attr = be_strf("md/%s/state", names.v[i]);
+		be_autofree char *slot = be_device_attr(root, kernel, slot_attr);
+		be_autofree char *state = be_device_attr(root, kernel, state_attr);
+		struct be_node *member = be_node_map();
+		be_set_str(member, "device", names.v[i] + strlen("dev-"));
+		be_set_str(member, "slot", slot);
+		be_set_str(member, "state", state);
+		be_set_int(member, "size", be_device_size(root, names.v[i] + strlen("dev-")));
+		be_add(members, member);
+	}
+	return members;
+}
+
+static struct be_node *read_array(const struct be_root *root, const char *name, const char *kernel)
+{
+	static const struct {
+		const char *key, *attr;
+	} attrs[] = {
+		{ "level", "md/level" },
+		{ "raid_disks", "md/raid_disks" },
+		{ "chunk_size", "md/chunk_size" },
+		{ "layout", "md/layout" },
+		{ "metadata_version", "md/metadata_version" },
+		{ "bitmap", "md/bitmap/location" },
+		{ "array_state", "md/array_state" },
+		{ "sync_action", "md/sync_action" },
+		{ "degraded", "md/degraded" },
+		{ "consistency_policy", "md/consistency_policy" },
+		{ "stripe_cache_size", "md/stripe_cache_size" },
+		{ "group_thread_cnt", "md/group_thread_cnt" },
+		{ "uuid", "md/uuid" },
+	};
+	struct be_node *node = be_node_map();
+	be_set_str(node, "name", name);
+	be_set_str(node, "kernel", kernel);
+	be_set_int(node, "size", be_device_size(root, kernel));
+	for (size_t i = 0; i < BE_ARRAY_LEN(attrs); i++) {
+		be_autofree char *text = be_device_attr(root, kernel, attrs[i].attr);
+		be_set_str(node, attrs[i].key, text);
+	}
+	be_set(node, "members", read_members(root, kernel));
+	return node;
+}
+
+/* The kernel's slots in order against the plan's members. */
+static int compare_members(const struct be_root *root, const struct be_node *array, const struct be_node *read,
+			   struct be_error *err)
+{
+	be_autostrv struct be_strv members = { 0 };
+	const char *name = be_get_str(array, "name", "?");
+	const struct be_node *there = be_get(read, "members");
+	be_get_strv(array, "members", &members);
+	if (there->n != members.n)
+		return be_fail(err, "%s: %zu members planned, the kernel has %zu", name, members.n, there->n);
+	for (size_t i = 0; i < members.n; i++) {
+		be_autofree char *kernel = be_device_kernel_name(root, members.v[i], NULL);
+		int64_t slot = -1;
+		for (size_t j = 0; j < there->n; j++)
+			if (be_streq(be_get_str(there->items[j], "device", NULL), kernel))
+				slot = be_get_int(there->items[j], "slot", -1);
+		if (slot != (int64_t)i)
+			return be_fail(err, "%s: %s (%s) is planned as member %zu, the kernel has it in slot %lld",
+				       name, members.v[i], kernel ? kernel : "gone", i, (long long)slot);
+	}
+	return 0;
+}
+
+/* Things that shape every request: another value is another benchmark, so it is an error. */
+static int compare_shape(const struct be_node *array, const struct be_node *read, struct be_error *err)
+{
+	const char *name = be_get_str(array, "name", "?");
+	const char *level = be_get_str(array, "level", ""), *there = be_get_str(read, "level", "");
+	int64_t chunk = be_get_int(array, "chunk_kib", 0) * 1024, chunk_there = be_get_int(read, "chunk_size", 0);
+	if (strcmp(level, there) != 0)
+		return be_fail(err, "%s: level %s planned, the kernel says \"%s\"", name, level, there);
+	if (chunk && chunk != chunk_there)
+		return be_fail(err, "%s: chunk of %lld bytes planned, the kernel says %lld", name, (long long)chunk,
+			       (long long)chunk_there);
+	return 0;
+}
+
+/* md tells a bitmap's place: "none", "file", or the offset of an internal one ("+8"). */
+static const char *bitmap_kind(const char *location)
+{
+	if (!location || strcmp(location, "none") == 0)
+		return "none";
+	return *location == '+' || *location == '-' ? "internal" : location;
+}
+
+static void note_differences(struct be_setup *setup, const struct be_node *array, const struct be_node *read)
+{
+	const char *name = be_get_str(array, "name", "?");
+	const char *bitmap = be_get_str(array, "bitmap", NULL);
+	const char *there = bitmap_kind(be_get_str(read, "bitmap", NULL));
+	const char *metadata = be_get_str(array, "metadata", NULL);
+	const char *metadata_there = be_get_str(read, "metadata_version", "?");
+	const char *sync = be_get_str(read, "sync_action", "idle");
+	if (bitmap && strcmp(bitmap, there) != 0)
+		be_note(setup->deviations, "md.bitmap", "%s: bitmap %s planned, here %s", name, bitmap, there);
+	if (metadata && strcmp(metadata, metadata_there) != 0)
+		be_note(setup->deviations, "md.metadata_version", "%s: metadata %s planned, here %s", name, metadata,
+			metadata_there);
+	if (strcmp(sync, "idle") != 0)
+		be_note(setup->deviations, "md.sync_action", "%s: %s is running", name, sync);
+	if (be_get_int(read, "degraded", 0))
+		be_note(setup->deviations, "md.degraded", "%s: %s members are missing", name,
+			be_get_str(read, "degraded", "?"));
+}
+
+int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out, struct be_error *err)
+{
+	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
+	for (size_t i = 0; arrays && i < arrays->n; i++) {
+		const struct be_node *array = arrays->items[i];
+		const char *name = be_get_str(array, "name", "md0");
+		be_autofree char *path = array_path(array);
+		be_autofree char *kernel = be_device_kernel_name(&setup->root, path, NULL);
+		if (!kernel)
+			return be_fail(err, "%s: the array is gone", path);
+		struct be_node *read = read_array(&setup->root, name, kernel);
+		be_add(out, read);
+		if (compare_shape(array, read, err) != 0 || compare_members(&setup->root, array, read, err) != 0)
+			return -1;
+		note_differences(setup, array, read);
+	}
+	return 0;
+}

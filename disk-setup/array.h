@@ -1,0 +1,23 @@
+/* md arrays: made with the plan's own mdadm command, read back from sysfs. */
+#ifndef BE_ARRAY_H
+#define BE_ARRAY_H
+
+#include "device.h"
+#include "setup.h"
+
+/* Stops our own idle arrays that the checks found (device->stop). */
+int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struct be_error *err) BE_MUST_CHECK;
+/* Makes the arrays of layout.arrays and erases what shows through them from an earlier run. */
+int be_arrays_make(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/*
+ * Reads the arrays back into @out (a sequence) and compares them with the plan: another level, chunk, number or choice
+ * of members is an error, another bitmap, metadata version or a resync is a deviation.
+ */
+int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out,
+		   struct be_error *err) BE_MUST_CHECK;
+/* Stops one array of the plan when it is there. */
+int be_array_stop(struct be_setup *setup, const char *kernel, struct be_error *err) BE_MUST_CHECK;
+/* Lets udev finish with new devices, where there is udev; bounded, and only waits. */
+void be_setup_settle(struct be_setup *setup);
+
+#endif

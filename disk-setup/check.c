@@ -1,0 +1,198 @@
+#include "check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "identity.h"
+#include "pmem.h"
+#include "signature.h"
+#include "use.h"
+
+void be_refuse(struct be_device *d, char *remedy, const char *fmt, ...)
+{
+	be_autofree char *text = NULL;
+	va_list args;
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = be_strdup("refused");
+	va_end(args);
+	be_strv_add(&d->refusals, text);
+	if (d->remedy)
+		free(remedy);
+	else
+		d->remedy = remedy;
+}
+
+bool be_device_is_made(const struct be_node *plan, const char *kind)
+{
+	const struct be_node *load = be_get_path(plan, "layout.load");
+	if (!be_streq(kind, "brd"))
+		return false;
+	for (size_t i = 0; load && i < load->n; i++)
+		for (size_t j = 1; j < load->items[i]->n; j++)
+			if (be_streq(load->items[i]->items[j]->text, "brd"))
+				return true;
+	return false;
+}
+
+/* Why a device's content is nobody's but ours, whatever it looks like. */
+static const char *owner(const struct be_setup *setup, const struct be_node *plan, const struct be_device *d)
+{
+	if (be_device_is_made(plan, d->kind) && be_starts(d->kernel, "ram"))
+		return "a RAM disk of this run";
+	if (be_pmem_is_memory(&setup->root, d->whole))
+		return "memory that the kernel command line set aside (memmap=)";
+	if (be_streq(be_get_str(be_get(plan, "machine"), "test_disks", NULL), "owned"))
+		return "the host file says test_disks: owned";
+	return NULL;
+}
+
+static void check_uses(struct be_device *d, const struct be_uses *uses)
+{
+	for (size_t i = 0; i < uses->n; i++)
+		be_refuse(d, be_strdup(uses->v[i].remedy), "%s", uses->v[i].finding);
+}
+
+static bool carries_our_member(const struct be_device *d)
+{
+	for (size_t i = 0; i < d->nsignatures; i++)
+		if (strcmp(d->signatures[i].type, "linux_raid_member") == 0 && be_signature_ours(&d->signatures[i]))
+			return true;
+	return false;
+}
+
+/*
+ * An array of an earlier run of ours, brought up again by udev's rules, and used by nobody: it may be stopped.
+ * Everything else that holds the device stays a refusal.
+ */
+static int find_idle_arrays(const struct be_setup *setup, struct be_device *d, struct be_error *err)
+{
+	be_autostrv struct be_strv arrays = { 0 };
+	if (!carries_our_member(d))
+		return 0;
+	be_use_arrays(&setup->root, d->kernel, &arrays);
+	for (size_t i = 0; i < arrays.n; i++) {
+		be_autouses struct be_uses uses = { 0 };
+		be_autofree char *path = be_strf("/dev/%s", arrays.v[i]);
+		be_autofree char *node = be_root_path(&setup->root, path);
+		if (be_use_find(&setup->root, arrays.v[i], NULL, &uses, err) != 0)
+			return -1;
+		if (!uses.n && be_device_is_real(&setup->root) && be_use_exclusive(node, &uses, err) != 0)
+			return -1;
+		if (!uses.n)
+			be_strv_add(&d->stop, arrays.v[i]);
+		check_uses(d, &uses);
+	}
+	return 0;
+}
+
+static int check_use(const struct be_setup *setup, struct be_device *d, struct be_error *err)
+{
+	be_autouses struct be_uses uses = { 0 };
+	if (find_idle_arrays(setup, d, err) != 0 || be_use_find(&setup->root, d->kernel, &d->stop, &uses, err) != 0)
+		return -1;
+	if (!uses.n && !d->stop.n && be_device_is_real(&setup->root) && be_use_exclusive(d->node, &uses, err) != 0)
+		return -1;
+	check_uses(d, &uses);
+	return 0;
+}
+
+static void check_content(const struct be_node *plan, struct be_device *d)
+{
+	be_autostrv struct be_strv overwrite = { 0 };
+	be_get_strv(be_get(plan, "layout"), "overwrite", &overwrite);
+	for (size_t i = 0; i < d->nsignatures && !d->owned; i++) {
+		const struct be_signature *s = &d->signatures[i];
+		be_autofree char *text = be_signature_text(s);
+		if (!be_signature_ours(s) && !be_strv_has(&overwrite, s->type))
+			be_refuse(d,
+				  be_strf("see whose it is; `overwrite: [%s]` in the job, or `test_disks: owned` in "
+					  "the host file, permits it; or erase it yourself with wipefs",
+					  s->type),
+				  "%s carries %s", d->kernel, text);
+	}
+}
+
+static int check_device(const struct be_setup *setup, const struct be_node *plan, struct be_device *d,
+			struct be_error *err)
+{
+	be_check_identity(setup, d);
+	d->owned = owner(setup, plan, d);
+	if (be_signature_probe(d, d->node, err) != 0 || check_use(setup, d, err) != 0)
+		return be_wrap(err, "%s (%s)", d->name, d->path);
+	check_content(plan, d);
+	be_pmem_check(setup, plan, d);
+	return 0;
+}
+
+static struct be_node *decision(const struct be_device *d)
+{
+	if (d->refusals.n)
+		return be_node_str("refused");
+	be_autobuf struct be_buf b = { 0 };
+	be_buf_adds(&b, "may be written: ");
+	if (!d->nsignatures)
+		be_buf_adds(&b, "carries nothing");
+	for (size_t i = 0; i < d->nsignatures; i++) {
+		be_autofree char *text = be_signature_text(&d->signatures[i]);
+		be_buf_addf(&b, "%s%s", i ? ", " : "", text);
+	}
+	if (d->owned)
+		be_buf_addf(&b, "; %s", d->owned);
+	for (size_t i = 0; i < d->stop.n; i++)
+		be_buf_addf(&b, "; our idle array %s is stopped first", d->stop.v[i]);
+	if (d->namespace)
+		be_buf_addf(&b, "; %s becomes an fsdax namespace", d->namespace);
+	return be_node_str(b.data);
+}
+
+static void record(struct be_setup *setup, const struct be_device *d)
+{
+	struct be_node *node = be_device_node(d);
+	struct be_node *carries = be_node_seq();
+	for (size_t i = 0; i < d->nsignatures; i++) {
+		be_autofree char *text = be_signature_text(&d->signatures[i]);
+		be_add_str(carries, text);
+	}
+	be_set(node, "carries", carries);
+	be_set(node, "decision", decision(d));
+	if (d->refusals.n)
+		be_set(node, "refused", be_node_strv(&d->refusals));
+	be_set_str(node, "remedy", d->remedy);
+	be_set(setup->found, d->name, node);
+}
+
+static int fail_refused(const struct be_devices *devices, struct be_error *err)
+{
+	be_autobuf struct be_buf b = { 0 };
+	const char *remedy = NULL;
+	size_t refused = 0;
+	for (size_t i = 0; i < devices->n; i++) {
+		const struct be_device *d = &devices->v[i];
+		if (!d->refusals.n)
+			continue;
+		refused++;
+		if (!remedy)
+			remedy = d->remedy;
+		be_buf_addf(&b, "%s%s (%s): ", b.len ? "; " : "", d->name, d->path);
+		for (size_t j = 0; j < d->refusals.n; j++)
+			be_buf_addf(&b, "%s%s", j ? ", " : "", d->refusals.v[j]);
+	}
+	if (!refused)
+		return 0;
+	be_fail(err, "%zu of %zu devices refused, nothing was written: %s", refused, devices->n, b.data);
+	return be_hint(err, "%s", remedy);
+}
+
+int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices,
+		     struct be_error *err)
+{
+	be_check_overlap(devices);
+	for (size_t i = 0; i < devices->n; i++)
+		if (check_device(setup, plan, &devices->v[i], err) != 0)
+			return -1;
+	be_check_members(setup, plan, devices);
+	for (size_t i = 0; i < devices->n; i++)
+		record(setup, &devices->v[i]);
+	return fail_refused(devices, err);
+}

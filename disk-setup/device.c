@@ -1,0 +1,197 @@
+#include "device.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "units.h"
+
+static void free_device(struct be_device *d)
+{
+	free(d->kernel);
+	free(d->whole);
+	free(d->node);
+	free(d->write_cache);
+	free(d->model);
+	free(d->serial);
+	for (size_t i = 0; i < d->nsignatures; i++) {
+		free(d->signatures[i].type);
+		free(d->signatures[i].label);
+		free(d->signatures[i].uuid);
+	}
+	free(d->signatures);
+	be_strv_free(&d->stop);
+	free(d->namespace);
+	be_strv_free(&d->refusals);
+	free(d->remedy);
+}
+
+void be_devices_free(struct be_devices *devices)
+{
+	for (size_t i = 0; i < devices->n; i++)
+		free_device(&devices->v[i]);
+	free(devices->v);
+	*devices = (struct be_devices){ 0 };
+}
+
+bool be_device_is_real(const struct be_root *root)
+{
+	return !root->prefix || !*root->prefix;
+}
+
+char *be_device_attr(const struct be_root *root, const char *kernel, const char *attr)
+{
+	be_autofree char *path = be_strf("/sys/class/block/%s/%s", kernel, attr);
+	return be_root_text(root, path);
+}
+
+static bool attr_is(const struct be_root *root, const char *kernel, const char *attr, const char *value)
+{
+	be_autofree char *text = be_device_attr(root, kernel, attr);
+	return be_streq(text, value);
+}
+
+int64_t be_device_size(const struct be_root *root, const char *kernel)
+{
+	be_autofree char *text = be_device_attr(root, kernel, "size");
+	char *end;
+	if (!text || !*text)
+		return -1;
+	errno = 0;
+	int64_t sectors = strtoll(text, &end, 10); /* sysfs counts 512 bytes whatever the device's block */
+	return errno || *end || sectors < 0 || sectors > INT64_MAX / 512 ? -1 : sectors * 512;
+}
+
+char *be_device_kernel_name(const struct be_root *root, const char *path, char **node)
+{
+	if (*path != '/')
+		return NULL; /* "none", "tmpfs": what mount tables have in a device's place */
+	be_autofree char *full = be_root_path(root, path);
+	be_autofree char *dev = be_root_path(root, "/dev");
+	be_autofree char *real = realpath(full, NULL);
+	be_autofree char *real_dev = realpath(dev, NULL);
+	if (!real || !real_dev || !be_starts(real, real_dev) || real[strlen(real_dev)] != '/')
+		return NULL;
+	be_autofree char *name = be_strdup(real + strlen(real_dev) + 1);
+	for (char *p = name; *p; p++)
+		if (*p == '/')
+			*p = '!'; /* sysfs spells /dev/cciss/c0d0 so */
+	be_autofree char *sys = be_strf("/sys/class/block/%s", name);
+	if (!be_root_exists(root, sys))
+		return NULL;
+	if (node)
+		*node = be_steal(&real);
+	return be_steal(&name);
+}
+
+char *be_device_whole(const struct be_root *root, const char *kernel)
+{
+	be_autofree char *partition = be_strf("/sys/class/block/%s/partition", kernel);
+	if (!be_root_exists(root, partition))
+		return be_strdup(kernel);
+	be_autofree char *link = be_strf("/sys/class/block/%s", kernel);
+	be_autofree char *full = be_root_path(root, link);
+	be_autofree char *real = realpath(full, NULL);
+	char *slash = real ? strrchr(real, '/') : NULL;
+	if (!slash)
+		return be_strdup(kernel);
+	*slash = '\0';
+	slash = strrchr(real, '/');
+	return be_strdup(slash ? slash + 1 : kernel);
+}
+
+/* A property of udev's database; NULL when udev does not know it. */
+static char *udev_property(const struct be_root *root, unsigned major, unsigned minor, const char *key)
+{
+	be_autofree char *path = be_strf("/run/udev/data/b%u:%u", major, minor);
+	be_autofree char *text = be_root_text(root, path);
+	be_autofree char *prefix = be_strf("E:%s=", key);
+	be_autostrv struct be_strv lines = { 0 };
+	if (text)
+		be_strv_split(&lines, text, "\n");
+	for (size_t i = 0; i < lines.n; i++)
+		if (be_starts(lines.v[i], prefix))
+			return be_strdup(lines.v[i] + strlen(prefix));
+	return NULL;
+}
+
+static char *first_of(const struct be_root *root, const char *kernel, const char *a, const char *b)
+{
+	char *text = be_device_attr(root, kernel, a);
+	if (text && *text)
+		return text;
+	free(text);
+	return b ? first_of(root, kernel, b, NULL) : NULL;
+}
+
+static int read_number(const struct be_root *root, struct be_device *d, struct be_error *err)
+{
+	be_autofree char *dev = be_device_attr(root, d->kernel, "dev");
+	if (!dev || sscanf(dev, "%u:%u", &d->major, &d->minor) != 2)
+		return be_fail(err, "%s (%s): /sys/class/block/%s/dev cannot be read", d->name, d->path, d->kernel);
+	return 0;
+}
+
+static const struct be_node *disk_stanza(const struct be_node *plan, const char *id)
+{
+	const struct be_node *disks = be_get_path(plan, "machine.disks");
+	for (size_t i = 0; id && disks && i < disks->n; i++)
+		if (be_streq(be_get_str(disks->items[i], "id", NULL), id))
+			return disks->items[i];
+	return NULL;
+}
+
+int be_device_identify(const struct be_root *root, const struct be_node *plan, const struct be_node *stanza,
+		       struct be_device *d, struct be_error *err)
+{
+	d->stanza = stanza;
+	d->name = be_get_str(stanza, "name", "?");
+	d->path = be_get_str(stanza, "path", "");
+	d->kind = be_get_str(stanza, "kind", "");
+	d->disk = disk_stanza(plan, be_get_str(stanza, "disk", NULL));
+	d->kernel = be_device_kernel_name(root, d->path, &d->node);
+	if (!d->kernel)
+		return be_fail(err, "%s (%s): no such block device", d->name, d->path);
+	d->whole = be_device_whole(root, d->kernel);
+	if (read_number(root, d, err) != 0)
+		return -1;
+	d->size = be_device_size(root, d->kernel);
+	d->disk_size = be_device_size(root, d->whole);
+	d->rotational = attr_is(root, d->whole, "queue/rotational", "1");
+	d->dax = attr_is(root, d->whole, "queue/dax", "1");
+	d->write_cache = be_device_attr(root, d->whole, "queue/write_cache");
+	d->model = first_of(root, d->whole, "device/model", NULL);
+	d->serial = udev_property(root, d->major, d->minor, "ID_SERIAL_SHORT");
+	if (!d->serial)
+		d->serial = first_of(root, d->whole, "device/serial", "serial");
+	return 0;
+}
+
+struct be_node *be_device_node(const struct be_device *d)
+{
+	struct be_node *node = be_node_map();
+	be_set_str(node, "path", d->path);
+	be_set_str(node, "kind", d->kind);
+	be_set_str(node, "kernel", d->kernel);
+	be_set_str(node, "disk", d->whole);
+	be_set_int(node, "size", d->size);
+	be_set_int(node, "disk_size", d->disk_size);
+	be_set(node, "rotational", be_node_bool(d->rotational));
+	be_set_str(node, "write_cache", d->write_cache);
+	be_set_str(node, "model", d->model);
+	be_set_str(node, "serial", d->serial);
+	if (strcmp(d->kind, "pmem") == 0)
+		be_set(node, "dax", be_node_bool(d->dax));
+	return node;
+}
+
+char *be_device_describe(const struct be_root *root, const char *kernel)
+{
+	char size[32];
+	be_autofree char *model = be_device_attr(root, kernel, "device/model");
+	int64_t bytes = be_device_size(root, kernel);
+	return be_strf("%s (%s%s%s%s)", kernel, bytes < 0 ? "size unknown" : be_size_text(bytes, size),
+		       attr_is(root, kernel, "queue/rotational", "1") ? ", rotational" : "",
+		       model && *model ? ", " : "", model ? model : "");
+}

@@ -1,0 +1,140 @@
+/* disk-setup: makes a plan's disk layout, or says device by device why not. Runs in the guest, and with --check
+ * anywhere. */
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "setup.h"
+
+static const char usage[] =
+	"usage: disk-setup PLAN            make the layout, mount it, print what was done as YAML\n"
+	"       disk-setup --check PLAN    say what would be done with each device; writes nothing\n"
+	"       disk-setup --undo PLAN     unmount and stop what was made\n"
+	"options:\n"
+	"  --scaled    disks may be smaller than the plan states (an emulated machine): a deviation\n"
+	"  --quiet     no progress on stderr\n"
+	"  --help      this text\n"
+	"  --version   the version\n"
+	"Exit status: 0 done or permitted, 1 refused or failed, 2 usage.\n";
+
+static void progress(const char *line)
+{
+	fprintf(stderr, "disk-setup: %s\n", line);
+}
+
+/* One device a line: name, path, what it is here, the decision and its reasons. */
+static void print_decisions(const struct be_node *found)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		const struct be_node *device = found->items[i], *refused = be_get(device, "refused");
+		printf("%s  %s -> %s  %s", found->keys[i], be_get_str(device, "path", "?"),
+		       be_get_str(device, "kernel", "?"), be_get_str(device, "decision", "?"));
+		for (size_t j = 0; refused && j < refused->n; j++)
+			printf("%s %s", j ? "," : ":", refused->items[j]->text);
+		if (be_get_str(device, "remedy", NULL))
+			printf("  (%s)", be_get_str(device, "remedy", NULL));
+		printf("\n");
+	}
+}
+
+static int print_report(const struct be_setup *setup, struct be_error *err)
+{
+	be_autonode struct be_node *report = be_node_map();
+	be_autobuf struct be_buf text = { 0 };
+	be_set(report, "found", be_node_clone(setup->found));
+	be_set(report, "actions", be_node_clone(setup->actions));
+	be_set(report, "layout", be_node_clone(setup->layout));
+	be_set(report, "deviations", be_node_clone(setup->deviations));
+	if (be_node_yaml(report, &text, err) != 0)
+		return -1;
+	return be_write_fd(STDOUT_FILENO, "standard output", text.data, text.len, err);
+}
+
+struct options {
+	bool check, undo, scaled, quiet;
+	const char *plan;
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int parse(int argc, char **argv, struct options *options)
+{
+	enum { CHECK = 1, UNDO, SCALED, QUIET, HELP, SHOW_VERSION };
+	static const struct option longs[] = {
+		{ "check", no_argument, NULL, CHECK },
+		{ "undo", no_argument, NULL, UNDO },
+		{ "scaled", no_argument, NULL, SCALED },
+		{ "quiet", no_argument, NULL, QUIET },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, SHOW_VERSION },
+		{ NULL, 0, NULL, 0 },
+	};
+	for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
+		switch (c) {
+		case CHECK:
+			options->check = true;
+			break;
+		case UNDO:
+			options->undo = true;
+			break;
+		case SCALED:
+			options->scaled = true;
+			break;
+		case QUIET:
+			options->quiet = true;
+			break;
+		case HELP:
+			fputs(usage, stdout);
+			return BE_OK;
+		case SHOW_VERSION:
+			puts("disk-setup " BE_VERSION);
+			return BE_OK;
+		default:
+			fputs(usage, stderr);
+			return BE_USAGE;
+		}
+	}
+	if (argc - optind != 1 || (options->check && options->undo)) {
+		fputs(usage, stderr);
+		return BE_USAGE;
+	}
+	options->plan = argv[optind];
+	return -1;
+}
+
+static int run(struct be_setup *setup, const struct options *options, const struct be_node *plan, struct be_error *err)
+{
+	if (options->check) {
+		int rc = be_setup_check(setup, plan, err);
+		print_decisions(setup->found);
+		return rc;
+	}
+	int rc = options->undo ? be_setup_undo(setup, plan, err) : be_setup_run(setup, plan, err);
+	struct be_error print_err = BE_ERROR_INIT;
+	if (print_report(setup, rc == 0 ? err : &print_err) != 0)
+		return -1;
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct be_error err = BE_ERROR_INIT;
+	int status = parse(argc, argv, &options);
+	if (status >= 0)
+		return status;
+	be_autonode struct be_node *plan = be_node_load_file(options.plan, &err);
+	if (!plan) {
+		be_error_print(&err, "disk-setup");
+		return err.status;
+	}
+	struct be_setup setup;
+	be_setup_init(&setup);
+	setup.scaled = options.scaled;
+	setup.log = options.quiet ? NULL : progress;
+	int rc = run(&setup, &options, plan, &err);
+	be_setup_free(&setup);
+	if (rc == 0)
+		return BE_OK;
+	be_error_print(&err, "disk-setup");
+	return err.status;
+}

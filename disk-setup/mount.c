@@ -1,0 +1,249 @@
+/* Mounting, unmounting and reading back, all by libmount. */
+#include <errno.h>
+#include <libmount/libmount.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "action.h"
+#include "device.h"
+#include "filesystem.h"
+#include "note.h"
+#include "signature.h"
+
+/* A table of mounts as the kernel has them now; NULL with err set. */
+static struct libmnt_table *mounts(struct be_error *err)
+{
+	struct libmnt_table *table = mnt_new_table_from_file("/proc/self/mountinfo");
+	if (!table)
+		be_fail_errno(err, errno ? errno : EIO, "/proc/self/mountinfo cannot be read");
+	return table;
+}
+
+static const char *source_of(const struct be_node *stanza)
+{
+	const struct be_node *devices = be_get(stanza, "devices");
+	if (devices && devices->n)
+		return devices->items[0]->text;
+	return be_get_str(stanza, "source", "none"); /* tmpfs: LKP's own `mount -t tmpfs none DIR` */
+}
+
+static char *options_of(const struct be_node *stanza)
+{
+	be_autostrv struct be_strv list = { 0 };
+	be_autobuf struct be_buf b = { 0 };
+	be_get_strv(stanza, "options", &list);
+	for (size_t i = 0; i < list.n; i++)
+		be_buf_addf(&b, "%s%s", i ? "," : "", list.v[i]);
+	return be_buf_steal(&b);
+}
+
+static int fail_mount(struct libmnt_context *cxt, int rc, const char *what, const char *target, struct be_error *err)
+{
+	char text[512] = "";
+	mnt_context_get_excode(cxt, rc, text, sizeof(text));
+	be_fail(err, "%s: cannot be %s: %s", target, what, *text ? text : strerror(rc < 0 ? -rc : rc));
+	return be_hint(err, "the kernel's log may say more");
+}
+
+static int mount_context(const struct be_node *stanza, const char *target, struct be_error *err)
+{
+	be_autofree char *options = options_of(stanza);
+	struct libmnt_context *cxt = mnt_new_context();
+	if (!cxt)
+		return be_fail(err, "%s: libmount has no memory", target);
+	mnt_context_disable_mtab(cxt, 1);
+	mnt_context_disable_helpers(cxt, 1);
+	mnt_context_set_optsmode(cxt, MNT_OMODE_NOTAB); /* the image's fstab, if any, says nothing about this */
+	mnt_context_set_fstype(cxt, be_get_str(stanza, "kind", ""));
+	mnt_context_set_source(cxt, source_of(stanza));
+	mnt_context_set_target(cxt, target);
+	if (*options)
+		mnt_context_set_options(cxt, options);
+	int rc = mnt_context_mount(cxt);
+	if (rc != 0)
+		rc = fail_mount(cxt, rc, "mounted", target, err);
+	mnt_free_context(cxt);
+	return rc;
+}
+
+static const char *libmount_version(char buf[64])
+{
+	const char *version = NULL;
+	mnt_get_library_version(&version);
+	snprintf(buf, 64, "libmount %s", version);
+	return buf;
+}
+
+static int mount_one(struct be_setup *setup, const struct be_node *stanza, struct be_error *err)
+{
+	const char *target = be_get_str(stanza, "mount", NULL);
+	char version[64];
+	if (!target)
+		return 0;
+	if (be_mkdirs(target, 0755, err) != 0)
+		return -1;
+	be_setup_log(setup, "mount %s", target);
+	double start = be_action_clock();
+	int rc = mount_context(stanza, target, err);
+	be_action_record(setup, "mount", be_get(stanza, "mount_argv"), be_action_clock() - start, rc != 0,
+			 libmount_version(version));
+	return rc;
+}
+
+int be_filesystems_mount(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *stanzas = be_get_path(plan, "layout.filesystems");
+	for (size_t i = 0; stanzas && i < stanzas->n; i++)
+		if (mount_one(setup, stanzas->items[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+/* Names of /sys/fs/btrfs/UUID/features and the like; the superblock's own for the others are not in sysfs. */
+static struct be_node *features(const struct be_root *root, const char *kind, const char *uuid, const char *kernel)
+{
+	be_autostrv struct be_strv names = { 0 };
+	be_autofree char *path = NULL;
+	if (strcmp(kind, "btrfs") == 0 && uuid)
+		path = be_strf("/sys/fs/btrfs/%s/features", uuid);
+	else if (strcmp(kind, "f2fs") == 0 && kernel)
+		path = be_strf("/sys/fs/f2fs/%s/feature_list", kernel);
+	if (!path || be_root_list(root, path, &names) != 0)
+		return NULL;
+	return be_node_strv(&names);
+}
+
+static struct be_node *read_mount(struct libmnt_fs *fs, const char *target, struct be_error *err)
+{
+	struct be_node *node = be_node_map();
+	struct statvfs sv;
+	be_set_str(node, "mount", target);
+	be_set_str(node, "kind", mnt_fs_get_fstype(fs));
+	be_set_str(node, "source", mnt_fs_get_source(fs));
+	be_set_str(node, "options", mnt_fs_get_vfs_options(fs));
+	be_set_str(node, "super_options", mnt_fs_get_fs_options(fs));
+	if (statvfs(target, &sv) != 0) {
+		be_node_free(node);
+		be_fail_errno(err, errno, "%s cannot be asked for its size", target);
+		return NULL;
+	}
+	be_set_int(node, "size", (int64_t)sv.f_blocks * (int64_t)sv.f_frsize);
+	be_set_int(node, "block_size", (int64_t)sv.f_bsize);
+	return node;
+}
+
+static bool has_option(struct libmnt_fs *fs, const char *option)
+{
+	be_autofree char *name = be_strndup(option, strcspn(option, "="));
+	const char *wanted = strchr(option, '=');
+	char *value = NULL;
+	size_t len = 0;
+	const char *lists[] = { mnt_fs_get_vfs_options(fs), mnt_fs_get_fs_options(fs) };
+	for (size_t i = 0; i < BE_ARRAY_LEN(lists); i++) {
+		if (!lists[i] || mnt_optstr_get_option(lists[i], name, &value, &len) != 0)
+			continue;
+		if (!wanted || (strlen(wanted + 1) == len && strncmp(wanted + 1, value, len) == 0))
+			return true;
+	}
+	return false;
+}
+
+static int compare(struct be_setup *setup, const struct be_node *stanza, struct libmnt_fs *fs, struct be_error *err)
+{
+	const char *target = be_get_str(stanza, "mount", ""), *kind = be_get_str(stanza, "kind", "");
+	be_autostrv struct be_strv options = { 0 };
+	if (!be_streq(mnt_fs_get_fstype(fs), kind))
+		return be_fail(err, "%s: %s planned, mounted is %s", target, kind, mnt_fs_get_fstype(fs));
+	const struct be_node *devices = be_get(stanza, "devices");
+	if (devices && devices->n) {
+		be_autofree char *planned = be_device_kernel_name(&setup->root, devices->items[0]->text, NULL);
+		be_autofree char *there = be_device_kernel_name(&setup->root, mnt_fs_get_source(fs), NULL);
+		if (!be_streq(planned, there))
+			return be_fail(err, "%s: %s planned, mounted is %s", target, devices->items[0]->text,
+				       mnt_fs_get_source(fs));
+	}
+	be_get_strv(stanza, "options", &options);
+	for (size_t i = 0; i < options.n; i++)
+		if (!has_option(fs, options.v[i]))
+			be_note(setup->deviations, "fs.mount_options", "%s: option %s planned, the kernel shows %s,%s",
+				target, options.v[i], mnt_fs_get_vfs_options(fs),
+				mnt_fs_get_fs_options(fs) ? mnt_fs_get_fs_options(fs) : "");
+	return 0;
+}
+
+static int read_one(struct be_setup *setup, const struct be_node *stanza, struct libmnt_table *table,
+		    struct be_node *out, struct be_error *err)
+{
+	const char *target = be_get_str(stanza, "mount", "");
+	struct libmnt_fs *fs = mnt_table_find_target(table, target, MNT_ITER_BACKWARD);
+	if (!fs)
+		return be_fail(err, "%s: nothing is mounted there", target);
+	struct be_node *node = read_mount(fs, target, err);
+	if (!node)
+		return -1;
+	be_add(out, node);
+	const struct be_node *devices = be_get(stanza, "devices");
+	if (devices && devices->n) {
+		be_autofree char *type = NULL, *uuid = NULL;
+		be_autofree char *kernel = be_device_kernel_name(&setup->root, devices->items[0]->text, NULL);
+		if (be_signature_filesystem(devices->items[0]->text, &type, &uuid, err) != 0)
+			return -1;
+		be_set_str(node, "uuid", uuid);
+		struct be_node *list = features(&setup->root, be_get_str(stanza, "kind", ""), uuid, kernel);
+		if (list)
+			be_set(node, "features", list);
+	}
+	return compare(setup, stanza, fs, err);
+}
+
+int be_filesystems_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out, struct be_error *err)
+{
+	const struct be_node *stanzas = be_get_path(plan, "layout.filesystems");
+	struct libmnt_table *table = mounts(err);
+	if (!table)
+		return -1;
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && stanzas && i < stanzas->n; i++)
+		if (be_get(stanzas->items[i], "mount"))
+			rc = read_one(setup, stanzas->items[i], table, out, err);
+	mnt_unref_table(table);
+	return rc;
+}
+
+static int unmount(struct be_setup *setup, const char *target, struct be_error *err)
+{
+	struct libmnt_context *cxt = mnt_new_context();
+	if (!cxt)
+		return be_fail(err, "%s: libmount has no memory", target);
+	char version[64];
+	double start = be_action_clock();
+	mnt_context_disable_mtab(cxt, 1);
+	mnt_context_disable_helpers(cxt, 1);
+	mnt_context_set_target(cxt, target);
+	int rc = mnt_context_umount(cxt);
+	if (rc != 0)
+		rc = fail_mount(cxt, rc, "unmounted", target, err);
+	mnt_free_context(cxt);
+	be_autonode struct be_node *argv = be_node_seq();
+	be_add_str(argv, "umount");
+	be_add_str(argv, target);
+	be_action_record(setup, "umount", argv, be_action_clock() - start, rc != 0, libmount_version(version));
+	return rc;
+}
+
+int be_filesystems_unmount(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *stanzas = be_get_path(plan, "layout.filesystems");
+	struct libmnt_table *table = mounts(err);
+	if (!table)
+		return -1;
+	int rc = 0;
+	for (size_t i = stanzas ? stanzas->n : 0; rc == 0 && i-- > 0;) {
+		const char *target = be_get_str(stanzas->items[i], "mount", NULL);
+		if (target && mnt_table_find_target(table, target, MNT_ITER_BACKWARD))
+			rc = unmount(setup, target, err);
+	}
+	mnt_unref_table(table);
+	return rc;
+}

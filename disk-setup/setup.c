@@ -1,0 +1,163 @@
+#include "setup.h"
+
+#include <string.h>
+
+#include "action.h"
+#include "array.h"
+#include "check.h"
+#include "filesystem.h"
+#include "note.h"
+#include "pmem.h"
+#include "wipe.h"
+
+#define LOAD_TIMEOUT 60.0 /* seconds for one of layout.load's commands */
+
+static bool in_twin(const struct be_root *root)
+{
+	be_autostrv struct be_strv ports = { 0 };
+	if (be_root_list(root, "/sys/class/virtio-ports", &ports) != 0)
+		return false;
+	for (size_t i = 0; i < ports.n; i++) {
+		be_autofree char *path = be_strf("/sys/class/virtio-ports/%s/name", ports.v[i]);
+		be_autofree char *name = be_root_text(root, path);
+		if (be_streq(name, BE_TWIN_PORT_NAME))
+			return true;
+	}
+	return false;
+}
+
+void be_setup_init(struct be_setup *setup)
+{
+	*setup = (struct be_setup){
+		.root.prefix = be_strdup(""),
+		.actions = be_node_seq(),
+		.found = be_node_map(),
+		.layout = be_node_map(),
+		.deviations = be_node_seq(),
+		.versions = be_node_map(),
+	};
+	setup->scaled = in_twin(&setup->root);
+}
+
+void be_setup_free(struct be_setup *setup)
+{
+	free(setup->root.prefix);
+	be_node_free(setup->actions);
+	be_node_free(setup->found);
+	be_node_free(setup->layout);
+	be_node_free(setup->deviations);
+	be_node_free(setup->versions);
+	*setup = (struct be_setup){ 0 };
+}
+
+static bool makes_devices(const struct be_node *plan)
+{
+	const struct be_node *devices = be_get_path(plan, "layout.devices");
+	for (size_t i = 0; devices && i < devices->n; i++)
+		if (be_device_is_made(plan, be_get_str(devices->items[i], "kind", NULL)))
+			return true;
+	return false;
+}
+
+int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	be_autodevices struct be_devices devices = { 0 };
+	if (makes_devices(plan)) {
+		be_setup_log(setup, "the plan makes its devices itself (layout.load): there is nothing to check yet");
+		return 0;
+	}
+	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0)
+		return -1;
+	return be_check_devices(setup, plan, &devices, err);
+}
+
+static int load(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *commands = be_get_path(plan, "layout.load");
+	for (size_t i = 0; commands && i < commands->n; i++) {
+		be_autostrv struct be_strv argv = { 0 };
+		for (size_t j = 0; j < commands->items[i]->n; j++)
+			be_strv_add(&argv, commands->items[i]->items[j]->text);
+		if (argv.n && be_action_run(setup, "load", &argv, LOAD_TIMEOUT, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int make_directories(const struct be_node *plan, struct be_error *err)
+{
+	be_autostrv struct be_strv dirs = { 0 };
+	be_get_strv(be_get(plan, "layout"), "testdir", &dirs);
+	be_get_strv(be_get(plan, "layout"), "testdirs", &dirs);
+	for (size_t i = 0; i < dirs.n; i++)
+		if (be_mkdirs(dirs.v[i], 0755, err) != 0)
+			return -1;
+	return 0;
+}
+
+static int read_back(struct be_setup *setup, const struct be_node *plan, const struct be_devices *devices,
+		     struct be_error *err)
+{
+	struct be_node *list = be_node_map(), *arrays = be_node_seq(), *filesystems = be_node_seq();
+	be_set(setup->layout, "devices", list);
+	be_set(setup->layout, "arrays", arrays);
+	be_set(setup->layout, "filesystems", filesystems);
+	for (size_t i = 0; i < devices->n; i++) {
+		struct be_node *node = be_device_node(&devices->v[i]);
+		struct be_node *pmem = be_pmem_identity(&setup->root, devices->v[i].whole);
+		if (pmem)
+			be_set(node, "pmem", pmem);
+		be_set(list, devices->v[i].name, node);
+	}
+	if (be_arrays_read(setup, plan, arrays, err) != 0)
+		return be_wrap(err, "read back");
+	if (be_filesystems_read(setup, plan, filesystems, err) != 0)
+		return be_wrap(err, "read back");
+	return 0;
+}
+
+/* From here on devices are written. */
+static int make(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices, struct be_error *err)
+{
+	if (be_pmem_make(setup, devices, err) != 0 || be_arrays_stop_old(setup, devices, err) != 0)
+		return -1;
+	if (be_wipe_all(setup, devices, err) != 0 || be_arrays_make(setup, plan, err) != 0)
+		return -1;
+	if (be_filesystems_make(setup, plan, err) != 0 || be_filesystems_mount(setup, plan, err) != 0)
+		return -1;
+	if (make_directories(plan, err) != 0)
+		return -1;
+	return read_back(setup, plan, devices, err);
+}
+
+int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	be_autodevices struct be_devices devices = { 0 };
+	if (!be_device_is_real(&setup->root))
+		return be_fail_usage(err, "%s: a recorded system cannot be set up, only checked", setup->root.prefix);
+	if (load(setup, plan, err) != 0 || be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0 ||
+	    be_check_devices(setup, plan, &devices, err) != 0)
+		return -1;
+	if (make(setup, plan, &devices, err) == 0)
+		return 0;
+	/* Half a layout helps nobody: what was mounted and assembled is taken down, and the first error stands. */
+	struct be_error ignored = BE_ERROR_INIT;
+	if (be_setup_undo(setup, plan, &ignored) != 0)
+		be_setup_log(setup, "undo: %s", ignored.text);
+	return -1;
+}
+
+int be_setup_undo(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
+	if (be_filesystems_unmount(setup, plan, err) != 0)
+		return -1;
+	for (size_t i = arrays ? arrays->n : 0; i-- > 0;) {
+		be_autofree char *path = be_strf("/dev/%s", be_get_str(arrays->items[i], "name", "md0"));
+		be_autofree char *kernel = be_device_kernel_name(&setup->root, path, NULL);
+		be_autofree char *state = kernel ? be_device_attr(&setup->root, kernel, "md/array_state") : NULL;
+		if (state && strcmp(state, "clear") != 0 && be_array_stop(setup, kernel, err) != 0)
+			return -1;
+	}
+	return 0;
+}

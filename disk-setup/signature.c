@@ -1,0 +1,191 @@
+#include "signature.h"
+
+#include <blkid/blkid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SIGNATURES_MAX 64 /* a device that still shows signatures after so many is not ours to understand */
+
+bool be_signature_ours(const struct be_signature *s)
+{
+	if (s->table)
+		return false;
+	return (s->uuid && be_starts(s->uuid, BE_UUID_PREFIX)) ||
+	       (strcmp(s->type, "f2fs") == 0 && be_streq(s->label, BE_FS_LABEL));
+}
+
+char *be_signature_text(const struct be_signature *s)
+{
+	be_autobuf struct be_buf b = { 0 };
+	be_buf_adds(&b, s->type);
+	if (s->table)
+		be_buf_adds(&b, " partition table");
+	if (s->label)
+		be_buf_addf(&b, " labelled \"%s\"", s->label);
+	if (be_signature_ours(s))
+		be_buf_adds(&b, " made by mkbenchenv");
+	else if (s->uuid && !s->table)
+		be_buf_addf(&b, ", UUID %s", s->uuid);
+	return be_buf_steal(&b);
+}
+
+void be_signature_uuid(const struct be_strv *paths, char uuid[37])
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a: names few devices apart, protects nothing */
+	for (size_t i = 0; i < paths->n; i++)
+		for (const char *p = paths->v[i];; p++) {
+			hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+			if (!*p)
+				break;
+		}
+	/* The variant bits of RFC 4122 are set, so that every tool takes it for an ordinary UUID. */
+	snprintf(uuid, 37, BE_UUID_PREFIX "%04x-%012" PRIx64, (unsigned)(hash >> 48 & 0x3fff) | 0x8000u,
+		 hash & 0xffffffffffffu);
+}
+
+static blkid_probe new_probe(int fd, struct be_error *err)
+{
+	blkid_probe pr = blkid_new_probe();
+	if (!pr || blkid_probe_set_device(pr, fd, 0, 0) != 0) {
+		if (pr)
+			blkid_free_probe(pr);
+		be_fail(err, "libblkid cannot use the device");
+		return NULL;
+	}
+	blkid_probe_enable_superblocks(pr, 1);
+	blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_MAGIC | BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE |
+						      BLKID_SUBLKS_LABEL | BLKID_SUBLKS_UUID | BLKID_SUBLKS_BADCSUM);
+	blkid_probe_enable_partitions(pr, 1);
+	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_MAGIC | BLKID_PARTS_FORCE_GPT);
+	return pr;
+}
+
+static char *value(blkid_probe pr, const char *name)
+{
+	const char *data = NULL;
+	size_t len = 0;
+	if (blkid_probe_lookup_value(pr, name, &data, &len) != 0 || !data || !*data)
+		return NULL;
+	return be_strndup(data, len);
+}
+
+static bool read_signature(blkid_probe pr, struct be_signature *s)
+{
+	*s = (struct be_signature){ .type = value(pr, "TYPE") };
+	if (s->type) {
+		s->label = value(pr, "LABEL");
+		s->uuid = value(pr, "UUID");
+		return true;
+	}
+	s->type = value(pr, "PTTYPE");
+	s->table = true;
+	s->uuid = s->type ? value(pr, "PTUUID") : NULL;
+	return s->type != NULL;
+}
+
+static void free_signature(struct be_signature *s)
+{
+	free(s->type);
+	free(s->label);
+	free(s->uuid);
+}
+
+static bool same(const struct be_signature *a, const struct be_signature *b)
+{
+	return be_streq(a->type, b->type) && a->table == b->table && be_streq(a->uuid, b->uuid);
+}
+
+/* Takes @s unless the device has it already: GPT, FAT and others show once for each of their copies. */
+static void add_signature(struct be_device *d, struct be_signature *s)
+{
+	for (size_t i = 0; i < d->nsignatures; i++)
+		if (same(&d->signatures[i], s)) {
+			free_signature(s);
+			return;
+		}
+	d->signatures = be_realloc(d->signatures, d->nsignatures + 1, sizeof(*s));
+	d->signatures[d->nsignatures++] = *s;
+}
+
+int be_signature_probe(struct be_device *d, const char *node, struct be_error *err)
+{
+	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s cannot be opened", node);
+	blkid_probe pr = new_probe(fd, err);
+	if (!pr)
+		return be_wrap(err, "%s", node);
+	int rc;
+	for (unsigned i = 0; (rc = blkid_do_probe(pr)) == 0 && i < SIGNATURES_MAX; i++) {
+		struct be_signature s;
+		if (read_signature(pr, &s))
+			add_signature(d, &s);
+	}
+	blkid_free_probe(pr);
+	return rc < 0 ? be_fail(err, "%s cannot be probed for what it carries (an I/O error?)", node) : 0;
+}
+
+/* One pass over the device; the probe goes one step back by itself after each wipe, so copies are found as well. */
+static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, struct be_error *err)
+{
+	int rc;
+	for (unsigned i = 0; (rc = blkid_do_probe(pr)) == 0; i++) {
+		struct be_signature s;
+		if (i == SIGNATURES_MAX)
+			return be_fail(err, "%s still shows signatures after %u were erased", node, i);
+		if (read_signature(pr, &s)) {
+			be_autofree char *name = be_strf("%s%s", s.type, s.table ? " partition table" : "");
+			if (!be_strv_has(wiped, name))
+				be_strv_add(wiped, name);
+			free_signature(&s);
+		}
+		errno = 0;
+		if (blkid_do_wipe(pr, 0) != 0)
+			return be_fail_errno(err, errno ? errno : EIO, "%s: a signature cannot be erased", node);
+	}
+	return rc < 0 ? be_fail(err, "%s cannot be probed while it is wiped (an I/O error?)", node) : 0;
+}
+
+int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *err)
+{
+	be_autofd int fd = open(node, O_RDWR | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s cannot be opened for wiping", node);
+	blkid_probe pr = new_probe(fd, err);
+	if (!pr)
+		return be_wrap(err, "%s", node);
+	int rc = wipe_pass(pr, node, wiped, err);
+	blkid_free_probe(pr);
+	if (rc == 0 && fsync(fd) != 0)
+		rc = be_fail_errno(err, errno, "%s: the erased signatures cannot be flushed", node);
+	if (rc != 0)
+		return -1;
+	struct be_device left = { 0 };
+	rc = be_signature_probe(&left, node, err);
+	if (rc == 0 && left.nsignatures)
+		rc = be_fail(err, "%s still carries %s after wiping", node, left.signatures[0].type);
+	for (size_t i = 0; i < left.nsignatures; i++)
+		free_signature(&left.signatures[i]);
+	free(left.signatures);
+	return rc;
+}
+
+int be_signature_filesystem(const char *node, char **type, char **uuid, struct be_error *err)
+{
+	*type = *uuid = NULL;
+	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s cannot be opened", node);
+	blkid_probe pr = new_probe(fd, err);
+	if (!pr)
+		return be_wrap(err, "%s", node);
+	if (blkid_do_safeprobe(pr) == 0) {
+		*type = value(pr, "TYPE");
+		*uuid = value(pr, "UUID");
+	}
+	blkid_free_probe(pr);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/* Who uses a device at this moment: mounts, swap, md and dm holders, an exclusive opener. */
+#ifndef BE_USE_H
+#define BE_USE_H
+
+#include "device.h"
+
+/* One reason not to touch a device. */
+struct be_use {
+	char *finding; /* "is mounted on /home" */
+	char *remedy;  /* "unmount /home" */
+};
+struct be_uses {
+	struct be_use *v;
+	size_t n;
+};
+void be_uses_free(struct be_uses *uses);
+#define be_autouses be_cleanup(be_uses_free)
+
+/*
+ * Adds what uses @kernel, its whole disk as a whole, or (of a whole disk) its partitions. md arrays that hold it are
+ * left out where they are in @idle_arrays.
+ */
+int be_use_find(const struct be_root *root, const char *kernel, const struct be_strv *idle_arrays, struct be_uses *uses,
+		struct be_error *err) BE_MUST_CHECK;
+/* The md arrays that hold @kernel. */
+void be_use_arrays(const struct be_root *root, const char *kernel, struct be_strv *arrays);
+/* Adds a use when @node cannot be opened exclusively; for the running system only. */
+int be_use_exclusive(const char *node, struct be_uses *uses, struct be_error *err) BE_MUST_CHECK;
+
+#endif

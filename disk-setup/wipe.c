@@ -1,0 +1,41 @@
+#include "wipe.h"
+
+#include <blkid/blkid.h>
+
+#include "action.h"
+#include "note.h"
+#include "signature.h"
+
+static int wipe(struct be_setup *setup, const char *path, const char *node, struct be_error *err)
+{
+	be_autostrv struct be_strv wiped = { 0 };
+	double start = be_action_clock();
+	int rc = be_signature_wipe(node, &wiped, err);
+	if (rc == 0 && !wiped.n)
+		return 0;
+	const char *library = NULL;
+	blkid_get_library_version(&library, NULL);
+	be_autofree char *version = be_strf("libblkid %s", library);
+	be_autonode struct be_node *argv = be_node_seq();
+	be_add_str(argv, "blkid_do_wipe");
+	be_add_str(argv, path);
+	for (size_t i = 0; i < wiped.n; i++) {
+		be_setup_log(setup, "%s: %s erased", path, wiped.v[i]);
+		be_add_str(argv, wiped.v[i]);
+	}
+	be_action_record(setup, "wipe", argv, be_action_clock() - start, rc != 0, version);
+	return rc;
+}
+
+int be_wipe_device(struct be_setup *setup, const char *path, struct be_error *err)
+{
+	return wipe(setup, path, path, err);
+}
+
+int be_wipe_all(struct be_setup *setup, struct be_devices *devices, struct be_error *err)
+{
+	for (size_t i = 0; i < devices->n; i++)
+		if (wipe(setup, devices->v[i].path, devices->v[i].node, err) != 0)
+			return be_wrap(err, "%s", devices->v[i].name);
+	return 0;
+}

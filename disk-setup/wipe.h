@@ -1,0 +1,13 @@
+/* Erasing old signatures, recorded as actions. */
+#ifndef BE_WIPE_H
+#define BE_WIPE_H
+
+#include "device.h"
+#include "setup.h"
+
+/* Erases the signatures of the plan's devices; be_check_devices has permitted each. */
+int be_wipe_all(struct be_setup *setup, struct be_devices *devices, struct be_error *err) BE_MUST_CHECK;
+/* The same for one device that this run made (an array whose old file system shows through). */
+int be_wipe_device(struct be_setup *setup, const char *path, struct be_error *err) BE_MUST_CHECK;
+
+#endif
