@@ -29,6 +29,7 @@ struct be_node {
 #define BE_NODE_MAX_BYTES (4u << 20)
 #define BE_NODE_MAX_NODES 200000u
 #define BE_NODE_MAX_DEPTH 64u
+#define BE_NODE_MAX_KEYS 4096u /* of one map: lookups are linear */
 
 /* The one lasting copy of a name for `file` above. */
 const char *be_node_intern(const char *name);
@@ -46,6 +47,24 @@ struct be_node *be_node_load(const char *text, size_t len, const char *name, str
 /* All documents of a stream, as items of a sequence. */
 struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err);
 struct be_node *be_node_load_file(const char *path, struct be_error *err);
+
+/* Where a line of a text came from, when the text was put together from several files. */
+struct be_origin {
+	const char *file; /* interned */
+	unsigned line;
+	int shift; /* columns by which the line stands further right than in its file */
+};
+struct be_node_source {
+	const char *text;
+	size_t len;
+	const char *name;
+	const struct be_origin *lines; /* of each line, or NULL: the text is the file @name */
+	size_t n_lines;
+	struct be_strv
+		*duplicates; /* not NULL: of a key that stands twice the last value counts, and a warning is added */
+};
+/* All documents of a text with its origins; positions are those of the files that the lines came from. */
+struct be_node *be_node_read(const struct be_node_source *source, struct be_error *err);
 
 struct be_node *be_node_null(void);
 struct be_node *be_node_map(void);

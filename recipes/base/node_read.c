@@ -5,13 +5,17 @@
 #include "base/file.h"
 #include "base/node.h"
 
+#define MAX_ANCHORS 1000u
+#define YAML_PREFIX "tag:yaml.org,2002:"
+
 struct anchor {
 	char *name;
-	const struct be_node *node;
+	struct be_node *node; /* a copy: merges and duplicate keys may free the one in the tree */
 };
 
 struct reader {
 	yaml_parser_t parser;
+	const struct be_node_source *source;
 	const char *name;
 	struct anchor *anchors;
 	size_t n_anchors;
@@ -19,9 +23,26 @@ struct reader {
 	struct be_error *err;
 };
 
+struct place {
+	const char *file;
+	unsigned line, col;
+};
+
+static struct place place_of(const struct reader *r, yaml_mark_t mark)
+{
+	const struct be_node_source *s = r->source;
+	if (!s->lines || !s->n_lines)
+		return (struct place){ r->name, (unsigned)mark.line + 1, (unsigned)mark.column + 1 };
+	bool behind = mark.line >= s->n_lines; /* the end of the text: the line behind the last one */
+	const struct be_origin *o = &s->lines[behind ? s->n_lines - 1 : mark.line];
+	int col = (int)mark.column + 1 - o->shift;
+	return (struct place){ o->file, o->line + behind, col > 0 ? (unsigned)col : 1 };
+}
+
 static int fail_at(struct reader *r, yaml_mark_t mark, const char *what)
 {
-	return be_fail_usage(r->err, "%s:%zu:%zu: %s", r->name, mark.line + 1, mark.column + 1, what);
+	struct place at = place_of(r, mark);
+	return be_fail_usage(r->err, "%s:%u:%u: %s", at.file, at.line, at.col, what);
 }
 
 static int next_event(struct reader *r, yaml_event_t *event)
@@ -39,17 +60,10 @@ static int next_event(struct reader *r, yaml_event_t *event)
 
 static void place(struct reader *r, struct be_node *node, yaml_mark_t mark)
 {
-	node->file = r->name;
-	node->line = (unsigned)mark.line + 1;
-	node->col = (unsigned)mark.column + 1;
-}
-
-static void keep_anchor(struct reader *r, const yaml_char_t *name, const struct be_node *node)
-{
-	if (!name)
-		return;
-	r->anchors = be_realloc(r->anchors, r->n_anchors + 1, sizeof(*r->anchors));
-	r->anchors[r->n_anchors++] = (struct anchor){ be_strdup((const char *)name), node };
+	struct place at = place_of(r, mark);
+	node->file = at.file;
+	node->line = at.line;
+	node->col = at.col;
 }
 
 static unsigned count(const struct be_node *node)
@@ -60,19 +74,52 @@ static unsigned count(const struct be_node *node)
 	return n;
 }
 
+/* Copies count as much as what was written: that is what limits alias bombs. */
+static struct be_node *copy_counted(struct reader *r, const struct be_node *node, yaml_mark_t mark)
+{
+	r->nodes += count(node);
+	if (r->nodes > BE_NODE_MAX_NODES) {
+		fail_at(r, mark, "aliases make the document too large");
+		return NULL;
+	}
+	return be_node_clone(node);
+}
+
+static int keep_anchor(struct reader *r, const yaml_char_t *name, const struct be_node *node, yaml_mark_t mark)
+{
+	if (!name)
+		return 0;
+	if (r->n_anchors >= MAX_ANCHORS)
+		return fail_at(r, mark, "the document has too many anchors");
+	struct be_node *copy = copy_counted(r, node, mark);
+	if (!copy)
+		return -1;
+	if (r->n_anchors % 64 == 0)
+		r->anchors = be_realloc(r->anchors, r->n_anchors + 64, sizeof(*r->anchors));
+	r->anchors[r->n_anchors++] = (struct anchor){ be_strdup((const char *)name), copy };
+	return 0;
+}
+
+static void drop_anchors(struct reader *r)
+{
+	for (size_t i = 0; i < r->n_anchors; i++) {
+		free(r->anchors[i].name);
+		be_node_free(r->anchors[i].node);
+	}
+	free(r->anchors);
+	r->anchors = NULL;
+	r->n_anchors = 0;
+}
+
 static struct be_node *read_alias(struct reader *r, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.alias.anchor;
 	for (size_t i = r->n_anchors; i-- > 0;) {
 		if (strcmp(r->anchors[i].name, name) != 0)
 			continue;
-		r->nodes += count(r->anchors[i].node);
-		if (r->nodes > BE_NODE_MAX_NODES) {
-			fail_at(r, event->start_mark, "aliases make the document too large");
-			return NULL;
-		}
-		struct be_node *copy = be_node_clone(r->anchors[i].node);
-		place(r, copy, event->start_mark);
+		struct be_node *copy = copy_counted(r, r->anchors[i].node, event->start_mark);
+		if (copy)
+			place(r, copy, event->start_mark);
 		return copy;
 	}
 	fail_at(r, event->start_mark, "alias of an anchor that is not complete or not there");
@@ -121,7 +168,42 @@ static int compare_keys(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
-static int refuse_duplicates(struct reader *r, const struct be_node *map)
+static int report_duplicate(struct reader *r, const char *key, yaml_mark_t mark, yaml_mark_t first)
+{
+	struct place at = place_of(r, mark), before = place_of(r, first);
+	be_autofree char *file = before.file == at.file ? NULL : be_strf(" of %s", before.file);
+	be_autofree char *what =
+		be_strf("the key \"%.80s\" stands twice, first in line %u%s", key, before.line, file ? file : "");
+	if (!r->source->duplicates)
+		return fail_at(r, mark, what);
+	be_strv_addf(r->source->duplicates, "%s:%u:%u: %s: the last one counts", at.file, at.line, at.col, what);
+	return 0;
+}
+
+/* The last value takes the place of the first, as in LKP's reader. */
+static void drop_duplicate(struct be_node *map, size_t first, size_t later)
+{
+	be_node_free(map->items[first]);
+	map->items[first] = map->items[later];
+	map->items[later] = NULL;
+}
+
+static void close_gaps(struct be_node *map)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < map->n; i++) {
+		if (!map->items[i]) {
+			free(map->keys[i]);
+			continue;
+		}
+		map->keys[kept] = map->keys[i];
+		map->key_lines[kept] = map->key_lines[i];
+		map->items[kept++] = map->items[i];
+	}
+	map->n = kept;
+}
+
+static int check_duplicates(struct reader *r, struct be_node *map, const yaml_mark_t *marks)
 {
 	if (map->n < 2)
 		return 0;
@@ -130,12 +212,22 @@ static int refuse_duplicates(struct reader *r, const struct be_node *map)
 		sorted[i] = &map->keys[i];
 	qsort(sorted, map->n, sizeof(*sorted), compare_keys);
 	int rc = 0;
-	for (size_t i = 1; i < map->n && rc == 0; i++)
-		if (strcmp(*sorted[i - 1], *sorted[i]) == 0)
-			rc = be_fail_usage(r->err, "%s:%u: the key \"%.80s\" stands twice, first in line %u", r->name,
-					   map->key_lines[sorted[i] - map->keys], *sorted[i],
-					   map->key_lines[sorted[i - 1] - map->keys]);
+	size_t first = 0;
+	bool gaps = false;
+	for (size_t i = 1; i < map->n && rc == 0; i++) {
+		if (strcmp(*sorted[first], *sorted[i]) != 0) {
+			first = i;
+			continue;
+		}
+		size_t a = (size_t)(sorted[first] - map->keys), b = (size_t)(sorted[i] - map->keys);
+		rc = report_duplicate(r, map->keys[b], marks[b], marks[a]);
+		if (rc == 0)
+			drop_duplicate(map, a, b);
+		gaps = gaps || rc == 0;
+	}
 	free(sorted);
+	if (gaps)
+		close_gaps(map);
 	return rc;
 }
 
@@ -159,42 +251,67 @@ static void apply_merge(struct be_node *map)
 		merge_missing(map, from->items[i]);
 }
 
+static int read_pair(struct reader *r, yaml_event_t *event, struct be_node *map, unsigned depth)
+{
+	yaml_mark_t mark = event->start_mark;
+	be_autonode struct be_node *key = read_node(r, event, depth);
+	yaml_event_delete(event);
+	if (!key)
+		return -1;
+	if (key->kind != BE_SCALAR && key->kind != BE_NULL)
+		return fail_at(r, mark, "a key must be a single value");
+	if (map->n >= BE_NODE_MAX_KEYS)
+		return fail_at(r, mark, "the map has too many keys");
+	if (next_event(r, event) != 0)
+		return -1;
+	struct be_node *value = read_node(r, event, depth);
+	yaml_event_delete(event);
+	if (!value)
+		return -1;
+	if (map->n == map->cap) {
+		map->cap = map->cap ? map->cap * 2 : 4;
+		map->keys = be_realloc(map->keys, map->cap, sizeof(*map->keys));
+		map->items = be_realloc(map->items, map->cap, sizeof(*map->items));
+		map->key_lines = be_realloc(map->key_lines, map->cap, sizeof(*map->key_lines));
+	}
+	map->keys[map->n] = key->text ? be_steal(&key->text) : be_strdup("");
+	map->key_lines[map->n] = place_of(r, mark).line;
+	map->items[map->n++] = value;
+	return 0;
+}
+
 static int read_map(struct reader *r, struct be_node *map, unsigned depth)
 {
+	be_autofree yaml_mark_t *marks = NULL; /* of the keys */
+	size_t cap = 0;
 	for (;;) {
 		yaml_event_t event;
 		if (next_event(r, &event) != 0)
 			return -1;
 		if (event.type == YAML_MAPPING_END_EVENT) {
 			yaml_event_delete(&event);
-			if (refuse_duplicates(r, map) != 0)
+			if (check_duplicates(r, map, marks) != 0)
 				return -1;
 			apply_merge(map);
 			return 0;
 		}
-		yaml_mark_t mark = event.start_mark;
-		be_autonode struct be_node *key = read_node(r, &event, depth);
-		yaml_event_delete(&event);
-		if (!key)
-			return -1;
-		if (key->kind != BE_SCALAR && key->kind != BE_NULL)
-			return fail_at(r, mark, "a key must be a single value");
-		if (next_event(r, &event) != 0)
-			return -1;
-		struct be_node *value = read_node(r, &event, depth);
-		yaml_event_delete(&event);
-		if (!value)
-			return -1;
-		if (map->n == map->cap) {
-			map->cap = map->cap ? map->cap * 2 : 4;
-			map->keys = be_realloc(map->keys, map->cap, sizeof(*map->keys));
-			map->items = be_realloc(map->items, map->cap, sizeof(*map->items));
-			map->key_lines = be_realloc(map->key_lines, map->cap, sizeof(*map->key_lines));
+		if (map->n == cap) {
+			cap = cap ? cap * 2 : 4;
+			marks = be_realloc(marks, cap, sizeof(*marks));
 		}
-		map->keys[map->n] = key->text ? be_steal(&key->text) : be_strdup("");
-		map->key_lines[map->n] = (unsigned)mark.line + 1;
-		map->items[map->n++] = value;
+		marks[map->n] = event.start_mark;
+		if (read_pair(r, &event, map, depth) != 0)
+			return -1;
 	}
+}
+
+/* `!ruby/object:X` and the like ask the reader to make something other than text, lists and maps. */
+static int check_tag(struct reader *r, const yaml_char_t *tag, yaml_mark_t mark)
+{
+	if (!tag || be_starts((const char *)tag, YAML_PREFIX) || strcmp((const char *)tag, "!") == 0)
+		return 0;
+	be_autofree char *what = be_strf("the tag \"%.80s\" is not read", (const char *)tag);
+	return fail_at(r, mark, what);
 }
 
 static struct be_node *read_node(struct reader *r, yaml_event_t *event, unsigned depth)
@@ -211,28 +328,33 @@ static struct be_node *read_node(struct reader *r, yaml_event_t *event, unsigned
 		return read_alias(r, event);
 	struct be_node *node = NULL;
 	int rc = 0;
-	const yaml_char_t *anchor = NULL;
+	const yaml_char_t *anchor = NULL, *tag = NULL;
 	if (event->type == YAML_SCALAR_EVENT) {
 		node = read_scalar(r, event);
 		anchor = event->data.scalar.anchor;
+		tag = event->data.scalar.tag;
 	} else if (event->type == YAML_SEQUENCE_START_EVENT) {
 		node = be_node_seq();
 		anchor = event->data.sequence_start.anchor;
+		tag = event->data.sequence_start.tag;
 		rc = read_seq(r, node, depth + 1);
 	} else if (event->type == YAML_MAPPING_START_EVENT) {
 		node = be_node_map();
 		anchor = event->data.mapping_start.anchor;
+		tag = event->data.mapping_start.tag;
 		rc = read_map(r, node, depth + 1);
 	} else {
 		fail_at(r, event->start_mark, "a value is missing");
 	}
+	if (rc == 0 && node) {
+		place(r, node, event->start_mark);
+		rc = check_tag(r, tag, event->start_mark);
+	}
+	if (rc == 0 && node)
+		rc = keep_anchor(r, anchor, node, event->start_mark);
 	if (rc != 0) {
 		be_node_free(node);
 		return NULL;
-	}
-	if (node) {
-		place(r, node, event->start_mark);
-		keep_anchor(r, anchor, node);
 	}
 	return node;
 }
@@ -256,42 +378,49 @@ static int read_documents(struct reader *r, struct be_node *docs)
 		if (!doc)
 			return -1;
 		be_add(docs, doc);
-		for (size_t i = 0; i < r->n_anchors; i++)
-			free(r->anchors[i].name);
-		r->n_anchors = 0;
+		drop_anchors(r);
 	}
 }
 
-struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err)
+static int check_bytes(const struct be_node_source *source, struct be_error *err)
 {
-	if (len > BE_NODE_MAX_BYTES) {
-		be_fail_usage(err, "%s: %zu bytes; at most %u are read as a document", name, len, BE_NODE_MAX_BYTES);
+	const char *text = source->text;
+	if (source->len > BE_NODE_MAX_BYTES)
+		return be_fail_usage(err, "%s: %zu bytes; at most %u are read as a document", source->name, source->len,
+				     BE_NODE_MAX_BYTES);
+	const char *nul = source->len ? memchr(text, '\0', source->len) : NULL;
+	if (nul && !(source->len >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe)))
+		return be_fail_usage(err, "%s: byte %td is NUL: not a text", source->name, nul - text);
+	return 0;
+}
+
+struct be_node *be_node_read(const struct be_node_source *source, struct be_error *err)
+{
+	if (check_bytes(source, err) != 0)
 		return NULL;
-	}
-	const char *nul = len ? memchr(text, '\0', len) : NULL;
-	if (nul && !(len >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe))) {
-		be_fail_usage(err, "%s: byte %td is NUL: not a text", name, nul - text);
-		return NULL;
-	}
-	struct reader r = { .name = be_node_intern(name), .err = err };
+	struct reader r = { .source = source, .name = be_node_intern(source->name), .err = err };
 	if (!yaml_parser_initialize(&r.parser)) {
-		be_fail(err, "%s: out of memory", name);
+		be_fail(err, "%s: out of memory", source->name);
 		return NULL;
 	}
-	yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, len);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)source->text, source->len);
 	struct be_node *docs = be_node_seq();
 	docs->file = r.name;
 	docs->line = docs->col = 1;
 	int rc = read_documents(&r, docs);
 	yaml_parser_delete(&r.parser);
-	for (size_t i = 0; i < r.n_anchors; i++)
-		free(r.anchors[i].name);
-	free(r.anchors);
+	drop_anchors(&r);
 	if (rc != 0) {
 		be_node_free(docs);
 		return NULL;
 	}
 	return docs;
+}
+
+struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err)
+{
+	struct be_node_source source = { .text = text, .len = len, .name = name };
+	return be_node_read(&source, err);
 }
 
 struct be_node *be_node_load(const char *text, size_t len, const char *name, struct be_error *err)

@@ -54,11 +54,12 @@ Test(node, refused)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{ "a: 1\na: 2\n", "t.yaml:2: the key \"a\" stands twice, first in line 1" },
+		{ "a: 1\na: 2\n", "t.yaml:2:1: the key \"a\" stands twice, first in line 1" },
 		{ "a: [1\n", "t.yaml:2:1: did not find expected ',' or ']', while parsing a flow sequence" },
 		{ "a: *x\n", "t.yaml:1:4: alias of an anchor that is not complete or not there" },
 		{ "? [a]\n: 1\n", "t.yaml:1:3: a key must be a single value" },
 		{ "a: \"x\\0y\"\n", "t.yaml:1:4: a NUL byte in a value" },
+		{ "a: !ruby/object:File {}\n", "t.yaml:1:4: the tag \"!ruby/object:File\" is not read" },
 	};
 	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
 		struct be_error err = BE_ERROR_INIT;
@@ -90,6 +91,48 @@ Test(node, merge_keys)
 	cr_assert_not_null(doc, "%s", err.text);
 	cr_expect_str_eq(be_get_str(be_get(doc, "b"), "x", ""), "1");
 	cr_expect_str_eq(be_get_str(be_get(doc, "b"), "y", ""), "3");
+}
+
+Test(node, duplicates_where_they_are_allowed)
+{
+	static const char text[] = "a: 1\nb: 2\na: 3\nc: 4\na: 5\n";
+	be_autostrv struct be_strv warnings = { 0 };
+	struct be_node_source source = { .text = text, .len = strlen(text), .name = "h", .duplicates = &warnings };
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *docs = be_node_read(&source, &err);
+	cr_assert_not_null(docs, "%s", err.text);
+	be_autofree char *out = yaml(docs->items[0]);
+	cr_expect_str_eq(out, "a: 5\nb: 2\nc: 4\n");
+	cr_assert_eq(warnings.n, 2);
+	cr_expect_str_eq(warnings.v[1], "h:5:1: the key \"a\" stands twice, first in line 1: the last one counts");
+}
+
+Test(node, anchors_outlive_what_held_them)
+{
+	static const char text[] = "m:\n  a: &x [1]\n  a: 2\n  <<: &y {k: v}\nb: *x\nc: *y\n";
+	be_autostrv struct be_strv warnings = { 0 };
+	struct be_node_source source = { .text = text, .len = strlen(text), .name = "h", .duplicates = &warnings };
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *docs = be_node_read(&source, &err);
+	cr_assert_not_null(docs, "%s", err.text);
+	be_autofree char *out = yaml(docs->items[0]);
+	cr_expect_str_eq(out, "m:\n  a: 2\n  k: v\nb: [1]\nc:\n  k: v\n");
+}
+
+Test(node, positions_of_a_text_from_two_files)
+{
+	static const char text[] = "a:\n  b: 1\nc: [\n";
+	struct be_origin lines[] = { { be_node_intern("x"), 7, 0 },
+				     { be_node_intern("y"), 1, 2 },
+				     { be_node_intern("x"), 8, 0 } };
+	struct be_node_source source = { .text = text, .len = 9, .name = "x", .lines = lines, .n_lines = 3 };
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *docs = be_node_read(&source, &err);
+	cr_assert_not_null(docs, "%s", err.text);
+	cr_expect_str_eq(be_where(be_get_path(docs->items[0], "a.b")), "y:1:4");
+	source.len = strlen(text);
+	cr_expect_null(be_node_read(&source, &err));
+	cr_expect(be_starts(err.text, "x:9:1: "), "%s", err.text);
 }
 
 Test(node, json)
