@@ -62,9 +62,9 @@ struct be_node *be_node_seq(void)
 	return make(BE_SEQ);
 }
 
-/* Length of the well-formed UTF-8 sequence at @s that YAML may hold, or 0. */
-static size_t utf8_length(const unsigned char *s)
+size_t be_utf8_length(const char *text)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	if (*s < 0x80)
 		return *s == '\n' || *s == '\t' || *s == '\r' || (*s >= 0x20 && *s != 0x7f);
 	size_t n = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
@@ -86,7 +86,7 @@ static char *printable(const char *text)
 {
 	char *out = be_strdup(text);
 	for (unsigned char *p = (unsigned char *)out; *p;) {
-		size_t n = utf8_length(p);
+		size_t n = be_utf8_length((const char *)p);
 		if (n == 0)
 			*p++ = '?';
 		else

@@ -66,6 +66,9 @@ struct be_node_source {
 /* All documents of a text with its origins; positions are those of the files that the lines came from. */
 struct be_node *be_node_read(const struct be_node_source *source, struct be_error *err);
 
+/* Length of the well-formed UTF-8 sequence at @text that a document may hold, or 0. */
+size_t be_utf8_length(const char *text);
+
 struct be_node *be_node_null(void);
 struct be_node *be_node_map(void);
 struct be_node *be_node_seq(void);

@@ -1,0 +1,182 @@
+#include "job_keys.h"
+
+#include <string.h>
+
+struct fact { /* one statement of the file */
+	const char *name;
+	unsigned use;
+	unsigned program;
+};
+
+struct facts {
+	struct fact *v;
+	size_t n, cap;
+	unsigned n_programs;
+};
+
+static void add_fact(struct facts *facts, const char *name, unsigned use, unsigned program)
+{
+	if (facts->n == facts->cap) {
+		facts->cap = facts->cap ? facts->cap * 2 : 2048;
+		facts->v = be_realloc(facts->v, facts->cap, sizeof(*facts->v));
+	}
+	facts->v[facts->n++] = (struct fact){ name, use, program };
+}
+
+static void add_programs(struct facts *facts, const struct be_node *programs, unsigned kind)
+{
+	for (size_t i = 0; programs && programs->kind == BE_MAP && i < programs->n; i++) {
+		unsigned program = facts->n_programs++;
+		add_fact(facts, programs->keys[i], kind, program);
+		const struct be_node *options = programs->items[i];
+		for (size_t k = 0; k < options->n; k++) {
+			const char *name = options->items[k]->text;
+			if (!name)
+				continue;
+			bool named = *name == '=';
+			add_fact(facts, name + named, BE_KEY_OPTION | (named ? BE_KEY_NAMED : 0), program);
+		}
+	}
+}
+
+static void collect(struct facts *facts, const struct be_node *doc)
+{
+	static const struct {
+		const char *list;
+		unsigned use;
+	} programs[] = { { "setup", BE_KEY_SETUP }, { "run", BE_KEY_RUN }, { "daemon", BE_KEY_DAEMON } }, lists[] = {
+		{ "expandable", BE_KEY_EXPANDS }, { "ours", BE_KEY_OURS },   { "monitors", BE_KEY_MONITOR },
+		{ "host", BE_KEY_HOST },          { "known", BE_KEY_KNOWN }, { "provenance", BE_KEY_PROVENANCE }
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(programs); i++)
+		add_programs(facts, be_get(doc, programs[i].list), programs[i].use);
+	for (size_t i = 0; i < BE_ARRAY_LEN(lists); i++) {
+		const struct be_node *list = be_get(doc, lists[i].list);
+		for (size_t k = 0; list && k < list->n; k++)
+			if (list->items[k]->text)
+				add_fact(facts, list->items[k]->text, lists[i].use, 0);
+	}
+}
+
+static int compare_facts(const void *a, const void *b)
+{
+	const struct fact *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+	return c ? c : (x->program > y->program) - (x->program < y->program);
+}
+
+static void add_to_key(struct be_key *key, const struct fact *fact)
+{
+	key->uses |= fact->use;
+	if (fact->use & BE_KEY_PROGRAM)
+		key->program = fact->program;
+	if (fact->use & BE_KEY_OPTION) {
+		key->declarers = be_realloc(key->declarers, key->n_declarers + 1, sizeof(*key->declarers));
+		key->declarers[key->n_declarers++] = (unsigned short)fact->program;
+	}
+}
+
+struct be_keys *be_keys_load(const char *data_dir, struct be_error *err)
+{
+	be_autofree char *path = be_strf("%s/programs.yaml", data_dir);
+	be_autonode struct be_node *doc = be_node_load_file(path, err);
+	if (!doc) {
+		be_hint(err, "the program's own data are looked for in %s; MKBENCHENV_DATA names another folder",
+			data_dir);
+		return NULL;
+	}
+	struct facts facts = { 0 };
+	collect(&facts, doc);
+	if (facts.n)
+		qsort(facts.v, facts.n, sizeof(*facts.v), compare_facts);
+	struct be_keys *keys = be_alloc(sizeof(*keys));
+	keys->v = be_realloc(NULL, facts.n, sizeof(*keys->v));
+	keys->n_programs = facts.n_programs;
+	for (size_t i = 0; i < facts.n; i++) {
+		if (keys->n == 0 || strcmp(keys->v[keys->n - 1].name, facts.v[i].name) != 0)
+			keys->v[keys->n++] = (struct be_key){ .name = be_strdup(facts.v[i].name) };
+		add_to_key(&keys->v[keys->n - 1], &facts.v[i]);
+	}
+	free(facts.v);
+	return keys;
+}
+
+void be_keys_free(struct be_keys *keys)
+{
+	if (!keys)
+		return;
+	for (size_t i = 0; i < keys->n; i++) {
+		free(keys->v[i].name);
+		free(keys->v[i].declarers);
+	}
+	free(keys->v);
+	free(keys);
+}
+
+void be_keys_free_ptr(struct be_keys **keys)
+{
+	be_keys_free(*keys);
+}
+
+static int compare_name(const void *name, const void *key)
+{
+	return strcmp(name, ((const struct be_key *)key)->name);
+}
+
+const struct be_key *be_key_find(const struct be_keys *keys, const char *name)
+{
+	return keys->n ? bsearch(name, keys->v, keys->n, sizeof(*keys->v), compare_name) : NULL;
+}
+
+bool be_key_is(const struct be_keys *keys, const char *name, unsigned uses)
+{
+	const struct be_key *key = be_key_find(keys, name);
+	return key && (key->uses & uses);
+}
+
+bool be_key_declared_by(const struct be_key *key, unsigned program)
+{
+	for (size_t i = 0; i < key->n_declarers; i++)
+		if (key->declarers[i] == program)
+			return true;
+	return false;
+}
+
+/* Two letters off is a slip in a long word and another word in a short one. */
+static unsigned slips(const char *name)
+{
+	size_t len = strlen(name);
+	return len < 3 ? 0 : len < 6 ? 1 : 2;
+}
+
+static void consider(const char *name, const struct be_key *key, const char **best, unsigned *best_distance)
+{
+	size_t a = strlen(name), b = strlen(key->name);
+	if ((a > b ? a - b : b - a) > 2)
+		return;
+	unsigned distance = be_distance(name, key->name);
+	if (distance < *best_distance) {
+		*best_distance = distance;
+		*best = key->name;
+	}
+}
+
+const char *be_key_nearest(const struct be_keys *keys, const char *name, unsigned uses)
+{
+	const char *best = NULL;
+	unsigned distance = slips(name) + 1;
+	for (size_t i = 0; i < keys->n; i++)
+		if (keys->v[i].uses & uses)
+			consider(name, &keys->v[i], &best, &distance);
+	return best;
+}
+
+const char *be_key_nearest_option(const struct be_keys *keys, const char *name, unsigned program)
+{
+	const char *best = NULL;
+	unsigned distance = slips(name) + 1;
+	for (size_t i = 0; i < keys->n; i++)
+		if (be_key_declared_by(&keys->v[i], program))
+			consider(name, &keys->v[i], &best, &distance);
+	return best;
+}
