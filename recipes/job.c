@@ -1,0 +1,191 @@
+/* From a job file to its atomic jobs. */
+#include "job.h"
+
+#include <string.h>
+
+#include "job_parts.h"
+
+#define MAX_DOCUMENTS 1000u
+
+struct load {
+	const struct be_job_options *options;
+	struct be_source source;
+	struct be_keys *keys;
+	struct be_node **settings;
+	size_t n_settings;
+};
+
+static void load_free(struct load *load)
+{
+	be_source_free(&load->source);
+	be_keys_free(load->keys);
+	for (size_t i = 0; i < load->n_settings; i++)
+		be_node_free(load->settings[i]);
+	free(load->settings);
+}
+
+static int parse_settings(struct load *load, struct be_error *err)
+{
+	const struct be_strv *set = load->options->set;
+	for (size_t i = 0; set && i < set->n; i++) {
+		struct be_node *setting = be_job_parse_setting(set->v[i], err);
+		if (!setting)
+			return -1;
+		load->settings = be_realloc(load->settings, load->n_settings + 1, sizeof(*load->settings));
+		load->settings[load->n_settings++] = setting;
+	}
+	return 0;
+}
+
+static char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t n = strlen(name);
+	if (be_ends(name, ".yaml"))
+		n -= strlen(".yaml");
+	return be_strndup(name, n);
+}
+
+/* An expanded job is an atom already: nothing in it is expanded or evaluated again. */
+static void add_expanded(struct be_node *job, const struct load *load, const char *base, struct be_jobs *out)
+{
+	static const struct be_strv none;
+	const char *name = be_get_str(job, "testcase", be_get_str(job, "suite", base));
+	out->atoms = be_alloc(sizeof(*out->atoms));
+	out->atoms[0] = (struct be_atom){ .name = be_job_name(name, job, load->keys, &none), .job = job };
+	out->n = 1;
+}
+
+static int load_expanded(struct load *load, struct be_node **doc, struct be_jobs *out, struct be_error *err)
+{
+	struct be_node *job = be_steal(doc);
+	if (load->options->compatible)
+		be_job_keep_own(job, &load->source, load->keys, &out->warnings);
+	be_autofree char *base = base_name(load->source.path);
+	int rc = 0;
+	for (size_t i = 0; i < load->n_settings && rc == 0; i++)
+		rc = be_job_set(job, load->settings[i], load->keys, err);
+	if (rc != 0) {
+		be_node_free(job);
+		return -1;
+	}
+	add_expanded(job, load, base, out);
+	return 0;
+}
+
+static int expand_document(struct load *load, struct be_expansion *x, const struct be_node *first,
+			   const struct be_node *over, struct be_error *err)
+{
+	be_autonode struct be_node *job = be_node_map();
+	job->file = first->file;
+	job->line = first->line;
+	job->col = first->col;
+	int rc = be_job_merge(job, first, load->keys, err);
+	if (rc == 0 && over)
+		rc = be_job_merge(job, over, load->keys, err);
+	for (size_t i = 0; i < load->n_settings && rc == 0; i++)
+		rc = be_job_set(job, load->settings[i], load->keys, err);
+	return rc == 0 ? be_job_expand(x, be_steal(&job), err) : -1;
+}
+
+static int load_recipe(struct load *load, const struct be_node *docs, struct be_jobs *out, struct be_error *err)
+{
+	be_autofree char *base = base_name(load->source.path);
+	struct be_expansion x = { .keys = load->keys, .host = load->options->host, .base = base, .out = out };
+	if (expand_document(load, &x, docs->items[0], NULL, err) != 0)
+		return -1;
+	for (size_t i = 1; i < docs->n; i++)
+		if (docs->items[i]->kind == BE_MAP &&
+		    expand_document(load, &x, docs->items[0], docs->items[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+/* Documents must be maps; an empty one after the first adds nothing. */
+static int check_documents(const struct be_source *source, const struct be_node *docs, struct be_strv *warnings,
+			   struct be_error *err)
+{
+	if (docs->n == 0 || docs->items[0]->kind == BE_NULL)
+		return be_fail_usage(err, "%s:1:1: the file holds no job", source->path);
+	if (docs->n > MAX_DOCUMENTS)
+		return be_fail_usage(err, "%s: more than %u documents", be_where(docs->items[MAX_DOCUMENTS]),
+				     MAX_DOCUMENTS);
+	for (size_t i = 0; i < docs->n; i++) {
+		const struct be_node *doc = docs->items[i];
+		if (doc->kind == BE_NULL)
+			be_strv_addf(warnings, "%s: an empty document", be_where(doc));
+		else if (doc->kind != BE_MAP)
+			return be_fail_usage(err, "%s: a job is a map of keys and values", be_where(doc));
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct be_atom *const *x = a, *const *y = b;
+	int c = strcmp((*x)->name, (*y)->name);
+	return c ? c : (*x > *y) - (*x < *y);
+}
+
+/* Cuts at 31 characters can give two jobs one name; LKP then keeps only the later one. */
+static void warn_of_equal_names(struct be_jobs *jobs, const char *path)
+{
+	if (jobs->n < 2)
+		return;
+	be_autofree const struct be_atom **sorted = be_realloc(NULL, jobs->n, sizeof(*sorted));
+	for (size_t i = 0; i < jobs->n; i++)
+		sorted[i] = &jobs->atoms[i];
+	qsort(sorted, jobs->n, sizeof(*sorted), compare_names);
+	unsigned equal = 0;
+	for (size_t i = 1; i < jobs->n; i++) {
+		if (strcmp(sorted[i - 1]->name, sorted[i]->name) != 0 || ++equal > 3)
+			continue;
+		be_strv_addf(&jobs->warnings, "%s:1:1: jobs %td and %td have the same name, %s", path,
+			     sorted[i - 1] - jobs->atoms + 1, sorted[i] - jobs->atoms + 1, sorted[i]->name);
+	}
+	if (equal > 3)
+		be_strv_addf(&jobs->warnings, "%s:1:1: %u more jobs share a name with another", path, equal - 3);
+}
+
+static int load_all(struct load *load, const char *path, struct be_jobs *out, struct be_error *err)
+{
+	if (be_source_read(path, &load->source, err) != 0)
+		return -1;
+	out->text = be_strdup(load->source.verbatim);
+	load->keys = be_keys_load(load->options->data_dir, err);
+	if (!load->keys || parse_settings(load, err) != 0)
+		return -1;
+	be_autonode struct be_node *docs = be_source_documents(&load->source, &out->warnings, err);
+	if (!docs || check_documents(&load->source, docs, &out->warnings, err) != 0)
+		return -1;
+	for (size_t i = 0; i < docs->n; i++)
+		be_job_check_keys(&load->source, docs->items[i], load->keys, &out->warnings);
+	if (docs->n == 1 && be_job_is_expanded(docs->items[0]))
+		return load_expanded(load, &docs->items[0], out, err);
+	if (load_recipe(load, docs, out, err) != 0)
+		return -1;
+	warn_of_equal_names(out, path);
+	return 0;
+}
+
+int be_jobs_load(const char *path, const struct be_job_options *options, struct be_jobs *out, struct be_error *err)
+{
+	struct load load = { .options = options };
+	*out = (struct be_jobs){ 0 };
+	int rc = load_all(&load, path, out, err);
+	load_free(&load);
+	return rc;
+}
+
+void be_jobs_free(struct be_jobs *jobs)
+{
+	free(jobs->text);
+	for (size_t i = 0; i < jobs->n; i++) {
+		free(jobs->atoms[i].name);
+		be_node_free(jobs->atoms[i].job);
+	}
+	free(jobs->atoms);
+	be_strv_free(&jobs->warnings);
+	*jobs = (struct be_jobs){ 0 };
+}
