@@ -1,0 +1,101 @@
+/* `jobs`: the atomic jobs that a job file stands for. */
+#include <stdio.h>
+
+#include "builder/commands.h"
+#include "builder/recipe.h"
+#include "builder/usage.h"
+#include "host.h"
+
+static const char usage[] = "Usage: mkbenchenv jobs JOB [OPTION]...\n"
+			    "\n"
+			    "Lists the atomic jobs of a job file by the names that LKP gives them.\n"
+			    "\n"
+			    "  --host FILE|NAME    host file that templates ask (default: the job's own)\n"
+			    "  -s, --set KEY=VALUE set or replace a key of the job, as LKP's -s\n"
+			    "  --compatible        of an expanded job keep only what came from the job itself\n"
+			    "  --json              the jobs with all their keys; every value is text\n";
+
+enum { JSON = 256, COMPATIBLE };
+
+struct jobs_request {
+	struct be_recipe_request recipe;
+	bool json, compatible;
+};
+
+static int print_json(const struct be_jobs *jobs, struct be_error *err)
+{
+	be_autobuf struct be_buf out = { 0 };
+	/* One at a time: a list of all as one tree would hold every job twice. */
+	fputs("[\n", stdout);
+	for (size_t i = 0; i < jobs->n; i++) {
+		out.len = 0;
+		if (be_node_json_text(jobs->atoms[i].job, &out, err) != 0)
+			return -1;
+		fwrite(out.data, 1, out.len - 1, stdout);
+		fputs(i + 1 < jobs->n ? ",\n" : "\n", stdout);
+	}
+	fputs("]\n", stdout);
+	return 0;
+}
+
+static int list_jobs(const struct jobs_request *request, struct be_error *err)
+{
+	be_autorecipe struct be_recipe recipe = { 0 };
+	be_autonode struct be_node *host = NULL;
+	if (be_paths_find(&recipe.paths, err) != 0)
+		return -1;
+	if (request->recipe.host) {
+		host = be_host_load(request->recipe.host, recipe.paths.data, &recipe.warnings, NULL, NULL, err);
+		if (!host)
+			return -1;
+	}
+	const struct be_job_options options = {
+		.data_dir = recipe.paths.data,
+		.set = &request->recipe.set,
+		.compatible = request->compatible,
+		.host = host,
+	};
+	int rc = be_jobs_load(request->recipe.job, &options, &recipe.jobs, err);
+	be_recipe_warn(&recipe, "jobs");
+	if (rc == 0 && request->json)
+		rc = print_json(&recipe.jobs, err);
+	for (size_t i = 0; rc == 0 && !request->json && i < recipe.jobs.n; i++)
+		puts(recipe.jobs.atoms[i].name);
+	return rc;
+}
+
+int be_cmd_jobs(int argc, char **argv)
+{
+	static const struct option options[] = { { "host", required_argument, NULL, 'H' },
+						 { "set", required_argument, NULL, 's' },
+						 { "compatible", no_argument, NULL, COMPATIBLE },
+						 { "json", no_argument, NULL, JSON },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	struct jobs_request request = { 0 };
+	int status = BE_OK;
+	opterr = 0;
+	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":hs:", options, NULL)) != -1;) {
+		if (c == 'h') {
+			be_strv_free(&request.recipe.set);
+			fputs(usage, stdout);
+			return BE_OK;
+		}
+		if (c == JSON)
+			request.json = true;
+		else if (c == COMPATIBLE)
+			request.compatible = true;
+		else if (!be_recipe_option(&request.recipe, c, optarg))
+			status = be_usage_option(argv, c);
+	}
+	if (status == BE_OK && argc - optind != 1)
+		status = be_usage_error(argv[0], "needs one job file");
+	if (status == BE_OK) {
+		struct be_error err = BE_ERROR_INIT;
+		request.recipe.job = argv[optind];
+		if (list_jobs(&request, &err) != 0)
+			status = be_command_failed(argv[0], &err);
+	}
+	be_strv_free(&request.recipe.set);
+	return status;
+}
