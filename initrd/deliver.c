@@ -1,0 +1,249 @@
+#include "initrd/deliver.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000 /* the host reads the port at once; one that does not for so long will not */
+#define BLOCK 65536
+
+struct be_delivery {
+	int fd;
+	enum be_framing framing;
+	struct archive *archive;
+	struct be_buf sums;   /* text of `complete` */
+	struct be_buf framed; /* base64: the bytes of the entry that is being written */
+	char problem[256];    /* why writing failed */
+};
+
+/* Writes all to a descriptor that may be non-blocking. */
+static int write_patiently(struct be_delivery *d, const char *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(d->fd, data, len);
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			struct pollfd p = { .fd = d->fd, .events = POLLOUT };
+			if (poll(&p, 1, PATIENCE_MS) <= 0) {
+				snprintf(d->problem, sizeof(d->problem), "nobody reads");
+				return -1;
+			}
+		} else if (n == 0 || errno != EINTR) {
+			snprintf(d->problem, sizeof(d->problem), "%s", n == 0 ? "nothing is taken" : strerror(errno));
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static la_ssize_t on_write(struct archive *archive, void *data, const void *bytes, size_t len)
+{
+	struct be_delivery *d = data;
+	if (d->framing == BE_BASE64) {
+		be_buf_add(&d->framed, bytes, len);
+		return (la_ssize_t)len;
+	}
+	if (write_patiently(d, bytes, len) == 0)
+		return (la_ssize_t)len;
+	archive_set_error(archive, EIO, "%s", d->problem);
+	return -1;
+}
+
+static int fail(struct be_delivery *d, const char *name, struct be_error *err)
+{
+	const char *why = archive_error_string(d->archive);
+	return be_fail(err, "delivery of %s: %s", name, why ? why : "the stream cannot be written");
+}
+
+struct be_delivery *be_delivery_open(int fd, enum be_framing framing, struct be_error *err)
+{
+	struct be_delivery *d = be_alloc(sizeof(*d));
+	*d = (struct be_delivery){ .fd = fd, .framing = framing, .archive = archive_write_new() };
+	if (!d->archive || archive_write_set_format_pax(d->archive) != ARCHIVE_OK ||
+	    archive_write_set_bytes_per_block(d->archive, 0) != ARCHIVE_OK ||
+	    archive_write_open(d->archive, d, NULL, on_write, NULL) != ARCHIVE_OK) {
+		fail(d, "the stream", err);
+		be_delivery_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void be_delivery_free(struct be_delivery *d)
+{
+	if (!d)
+		return;
+	archive_write_fail(d->archive); /* a stream that was not completed gets no end marks */
+	archive_write_free(d->archive);
+	be_buf_free(&d->sums);
+	be_buf_free(&d->framed);
+	free(d);
+}
+
+/* The collected bytes as base64 lines between the markers. */
+static int flush_framed(struct be_delivery *d)
+{
+	be_autobuf struct be_buf out = { 0 };
+	be_buf_adds(&out, "\n" BE_FRAME_BEGIN "\n");
+	for (size_t at = 0; at < d->framed.len; at += 48) {
+		size_t n = d->framed.len - at < 48 ? d->framed.len - at : 48;
+		unsigned char line[72];
+		EVP_EncodeBlock(line, (const unsigned char *)d->framed.data + at, (int)n);
+		be_buf_addf(&out, BE_FRAME_LINE "%s\n", (const char *)line);
+	}
+	be_buf_adds(&out, BE_FRAME_END "\n");
+	d->framed.len = 0;
+	return write_patiently(d, out.data, out.len);
+}
+
+/* Waits until the port took all that was written. */
+static int flush(struct be_delivery *d, const char *name, struct be_error *err)
+{
+	if (d->framing == BE_BASE64 && flush_framed(d) != 0)
+		return be_fail(err, "delivery of %s: %s", name, d->problem);
+	struct pollfd p = { .fd = d->fd, .events = POLLOUT };
+	if (poll(&p, 1, PATIENCE_MS) == 0)
+		return be_fail(err, "delivery of %s: nobody reads", name);
+	fsync(d->fd); /* a regular file in tests; a port answers EINVAL */
+	return 0;
+}
+
+static int begin_entry(struct be_delivery *d, const char *name, size_t size, struct be_error *err)
+{
+	struct archive_entry *entry = archive_entry_new();
+	archive_entry_set_pathname(entry, name);
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_perm(entry, 0644);
+	archive_entry_set_size(entry, (la_int64_t)size);
+	archive_entry_set_mtime(entry, time(NULL), 0);
+	int rc = archive_write_header(d->archive, entry);
+	archive_entry_free(entry);
+	return rc == ARCHIVE_OK ? 0 : fail(d, name, err);
+}
+
+/* Ends an entry: its padding, and its line in `complete`. */
+static int end_entry(struct be_delivery *d, const char *name, EVP_MD_CTX *digest, struct be_error *err)
+{
+	unsigned char sum[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+	if (archive_write_finish_entry(d->archive) != ARCHIVE_OK)
+		return fail(d, name, err);
+	if (EVP_DigestFinal_ex(digest, sum, &len) != 1)
+		return be_fail(err, "delivery of %s: SHA-256 cannot be computed", name);
+	for (unsigned i = 0; i < len; i++)
+		be_buf_addf(&d->sums, "%02x", sum[i]);
+	be_buf_addf(&d->sums, "  %s\n", name);
+	return flush(d, name, err);
+}
+
+static int add_bytes(struct be_delivery *d, const char *name, EVP_MD_CTX *digest, const void *data, size_t len,
+		     struct be_error *err)
+{
+	EVP_DigestUpdate(digest, data, len);
+	for (const char *p = data; len;) {
+		la_ssize_t n = archive_write_data(d->archive, p, len);
+		if (n <= 0)
+			return fail(d, name, err);
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static void free_digest(EVP_MD_CTX **digest)
+{
+	EVP_MD_CTX_free(*digest);
+}
+
+static EVP_MD_CTX *new_digest(struct be_error *err)
+{
+	EVP_MD_CTX *digest = EVP_MD_CTX_new();
+	if (digest && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1)
+		return digest;
+	EVP_MD_CTX_free(digest);
+	be_fail(err, "SHA-256 cannot be computed");
+	return NULL;
+}
+
+int be_delivery_add(struct be_delivery *d, const char *name, const void *data, size_t len, struct be_error *err)
+{
+	be_cleanup(free_digest) EVP_MD_CTX *digest = new_digest(err);
+	if (!digest || begin_entry(d, name, len, err) != 0 || add_bytes(d, name, digest, data, len, err) != 0)
+		return -1;
+	return end_entry(d, name, digest, err);
+}
+
+/* Copies @size bytes. A file that became shorter meanwhile is filled up with zeros: the entry's size is said already.
+ */
+static int add_content(struct be_delivery *d, const char *name, int fd, size_t size, EVP_MD_CTX *digest,
+		       struct be_error *err)
+{
+	static char block[BLOCK];
+	while (size) {
+		size_t want = size < sizeof(block) ? size : sizeof(block);
+		ssize_t n = read(fd, block, want);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			memset(block, 0, want);
+			n = (ssize_t)want;
+		}
+		if (add_bytes(d, name, digest, block, (size_t)n, err) != 0)
+			return -1;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int be_delivery_add_file(struct be_delivery *d, const char *name, const char *path, struct be_error *err)
+{
+	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return be_fail_errno(err, errno, "%s: cannot be read", path);
+	be_cleanup(free_digest) EVP_MD_CTX *digest = new_digest(err);
+	if (!digest || begin_entry(d, name, (size_t)st.st_size, err) != 0 ||
+	    add_content(d, name, fd, (size_t)st.st_size, digest, err) != 0)
+		return -1;
+	return end_entry(d, name, digest, err);
+}
+
+int be_delivery_add_dir(struct be_delivery *d, const char *prefix, const char *path, struct be_error *err)
+{
+	be_autostrv struct be_strv names = { 0 };
+	if (be_root_list(NULL, path, &names) != 0)
+		return errno == ENOENT ? 0 : be_fail_errno(err, errno, "%s: cannot be read", path);
+	for (size_t i = 0; i < names.n; i++) {
+		be_autofree char *file = be_strf("%s/%s", path, names.v[i]);
+		be_autofree char *name = be_strf("%s/%s", prefix, names.v[i]);
+		struct stat st;
+		if (lstat(file, &st) == 0 && S_ISREG(st.st_mode) && be_delivery_add_file(d, name, file, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int be_delivery_complete(struct be_delivery *d, struct be_error *err)
+{
+	be_autofree char *sums = be_buf_steal(&d->sums);
+	if (be_delivery_add(d, "complete", sums, strlen(sums), err) != 0)
+		return -1;
+	if (archive_write_close(d->archive) != ARCHIVE_OK)
+		return fail(d, "the stream's end", err);
+	return flush(d, "the stream's end", err);
+}
+
+int be_delivery_no_format(struct archive *archive)
+{
+	archive_set_error(archive, ENOTSUP, "this program writes only pax");
+	return ARCHIVE_FATAL;
+}

@@ -1,0 +1,24 @@
+/* The kernel's log, from /dev/kmsg. */
+#ifndef BE_KMSG_H
+#define BE_KMSG_H
+
+#include <stdint.h>
+
+#include "base/file.h"
+
+struct be_kmsg_record {
+	int level;        /* 0 emergency .. 7 debug */
+	uint64_t seq;     /* counts up from boot */
+	double time;      /* seconds since boot */
+	const char *text; /* one line; valid until the next record */
+};
+
+/*
+ * Calls @each for every record that the kernel still has, oldest first. Does not wait for more. In a recorded tree
+ * /dev/kmsg is a file with one record a line. Returns -1 with errno when there is no log.
+ */
+int be_kmsg_each(const struct be_root *root, void (*each)(void *data, const struct be_kmsg_record *record), void *data);
+/* The whole log as text, one "<level>[seconds] message" a line. */
+int be_kmsg_text(const struct be_root *root, struct be_buf *out);
+
+#endif

@@ -1,0 +1,82 @@
+/* /init: PID 1 of a benchmark environment. It starts the runner, watches it, delivers, and switches the machine off. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "disk-setup/setup.h"
+#include "initrd/modules.h"
+#include "initrd/port.h"
+#include "initrd/runner.h"
+#include "initrd/supervisor.h"
+#include "initrd/system.h"
+
+#define PORT_WAIT 3.0 /* seconds for the host's port to appear after its drivers were loaded */
+
+/* Opens where the delivery goes to. NULL when there is nowhere: the run then only shows on the console. */
+static struct be_delivery *open_delivery(void)
+{
+	static const char *const drivers[] = { "virtio_pci", "virtio_mmio", "virtio_console" };
+	struct be_error err = BE_ERROR_INIT;
+	for (size_t i = 0; i < BE_ARRAY_LEN(drivers); i++)
+		be_module_load(drivers[i], &err);
+	const struct be_root real = { .prefix = NULL };
+	enum be_framing framing = BE_RAW;
+	int fd = be_port_open(&real, BE_TWIN_PORT_NAME, PORT_WAIT);
+	if (fd < 0) {
+		be_log("no virtio-serial port %s: delivery goes to the serial console", BE_TWIN_PORT_NAME);
+		framing = BE_BASE64;
+		fd = be_serial_open();
+	}
+	struct be_delivery *delivery = fd >= 0 ? be_delivery_open(fd, framing, &err) : NULL;
+	if (!delivery)
+		be_log("no delivery: %s", fd < 0 ? "there is no serial console" : err.text);
+	return delivery;
+}
+
+/* A crash ends in a restart, which the twin turns into an end; what was delivered before it stays. */
+static void restart_after_panic(void)
+{
+	struct be_error err = BE_ERROR_INIT;
+	if (be_write_attr("/proc/sys/kernel/panic", "10", &err) != 0)
+		be_log("%s", err.text);
+}
+
+static pid_t start_runner(int link[2])
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(link[0]);
+		_exit(be_runner_main(link[1]));
+	}
+	close(link[1]);
+	return pid;
+}
+
+int main(int argc, char **argv)
+{
+	if (getpid() != 1) {
+		fprintf(stderr, "%s: runs only as PID 1 of a benchmark environment\n", argc ? argv[0] : "init");
+		return BE_USAGE;
+	}
+	struct be_error err = BE_ERROR_INIT;
+	be_system_environment();
+	int mounted = be_system_mount(&err);
+	be_system_console();
+	if (mounted != 0)
+		be_log("%s", err.text);
+	restart_after_panic();
+	be_watchdog_load();
+	int link[2];
+	struct be_supervisor s = {
+		.delivery = open_delivery(), .watchdog = { .fd = -1 }, .deadline = BE_LIMIT_UNTIL_PLAN, .stage = "start"
+	};
+	s.runner = start_runner(link);
+	s.link = link[0];
+	be_supervise(&s);
+	be_delivery_free(s.delivery);
+	usleep(100000); /* the host takes the last bytes of the port while the machine still runs */
+	be_system_power_off();
+}
