@@ -8,7 +8,9 @@
 
 static const char *const scopes[] = { "run", "disk", "fs", "md", "cpu", "node", NULL };
 static const char *const phases[] = { "before", "both", "after", "during", NULL };
-static const char *const comparisons[] = { "exact", "number", "bytes", "set", "word", "prefix", "none", NULL };
+static const char *const comparisons[] = {
+	"exact", "number", "bytes", "capacity", "set", "word", "prefix", "none", NULL
+};
 static const char *const evidence_kinds[] = { "measured", "argued", "named", "none", NULL };
 
 /* What each kind of observation needs; SCHEMA.md, section 3. */

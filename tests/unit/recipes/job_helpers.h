@@ -72,16 +72,16 @@ static inline char *expand(const char *text, const char *const *set)
 	return jobs_text(&jobs, folder.path);
 }
 
-#define expect_jobs(text, wanted)                           \
-	do {                                                \
+#define expect_jobs(text, wanted)                            \
+	do {                                                 \
 		be_autofree char *got_ = expand(text, NULL); \
-		cr_expect_str_eq(got_, wanted);             \
+		cr_expect_str_eq(got_, wanted);              \
 	} while (0)
-#define expect_set(text, wanted, ...)                                     \
-	do {                                                              \
-		static const char *const set_[] = { __VA_ARGS__, NULL };  \
-		be_autofree char *got_ = expand(text, set_);               \
-		cr_expect_str_eq(got_, wanted);                           \
+#define expect_set(text, wanted, ...)                                    \
+	do {                                                             \
+		static const char *const set_[] = { __VA_ARGS__, NULL }; \
+		be_autofree char *got_ = expand(text, set_);             \
+		cr_expect_str_eq(got_, wanted);                          \
 	} while (0)
 
 #endif

@@ -7,8 +7,7 @@ static char *warnings_text(const struct be_strv *warnings, const char *folder)
 	be_autobuf struct be_buf out = { 0 };
 	size_t n = strlen(folder);
 	for (size_t i = 0; i < warnings->n; i++)
-		be_buf_addf(&out, "%s\n",
-			    be_starts(warnings->v[i], folder) ? warnings->v[i] + n + 1 : warnings->v[i]);
+		be_buf_addf(&out, "%s\n", be_starts(warnings->v[i], folder) ? warnings->v[i] + n + 1 : warnings->v[i]);
 	return be_buf_steal(&out);
 }
 
