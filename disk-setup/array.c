@@ -6,6 +6,7 @@
 #include "action.h"
 #include "note.h"
 #include "signature.h"
+#include "support.h"
 #include "wipe.h"
 
 #define MDADM_TIMEOUT 120.0 /* seconds */
@@ -81,6 +82,7 @@ static int make_array(struct be_setup *setup, const struct be_node *array, struc
 	be_autostrv struct be_strv argv = { 0 };
 	be_autofree char *path = array_path(array);
 	array_argv(array, &argv);
+	be_support_level(setup, be_get_str(array, "level", ""));
 	if (be_action_run(setup, "mdadm", &argv, MDADM_TIMEOUT, err) != 0)
 		return be_wrap(err, "%s", path);
 	be_autofree char *kernel = wait_for_array(&setup->root, path);
@@ -112,12 +114,10 @@ static struct be_node *read_members(const struct be_root *root, const char *kern
 			continue;
 		be_autofree char *slot_attr = be_strf("md/%s/slot", names.v[i]);
 		be_autofree char *state_attr = be_strf("md/%s/state", names.v[i]);
-		be_autofree char *slot = be_device_attr(root, kernel, slot_attr);
-		be_autofree char *state = be_device_attr(root, kernel, state_attr);
 		struct be_node *member = be_node_map();
 		be_set_str(member, "device", names.v[i] + strlen("dev-"));
-		be_set_str(member, "slot", slot);
-		be_set_str(member, "state", state);
+		be_device_set_attr(member, "slot", root, kernel, slot_attr);
+		be_device_set_attr(member, "state", root, kernel, state_attr);
 		be_set_int(member, "size", be_device_size(root, names.v[i] + strlen("dev-")));
 		be_add(members, member);
 	}
@@ -147,10 +147,8 @@ static struct be_node *read_array(const struct be_root *root, const char *name, 
 	be_set_str(node, "name", name);
 	be_set_str(node, "kernel", kernel);
 	be_set_int(node, "size", be_device_size(root, kernel));
-	for (size_t i = 0; i < BE_ARRAY_LEN(attrs); i++) {
-		be_autofree char *text = be_device_attr(root, kernel, attrs[i].attr);
-		be_set_str(node, attrs[i].key, text);
-	}
+	for (size_t i = 0; i < BE_ARRAY_LEN(attrs); i++)
+		be_device_set_attr(node, attrs[i].key, root, kernel, attrs[i].attr);
 	be_set(node, "members", read_members(root, kernel));
 	return node;
 }

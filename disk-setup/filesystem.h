@@ -15,6 +15,8 @@ int be_filesystems_mount(struct be_setup *setup, const struct be_node *plan, str
  */
 int be_filesystems_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out,
 			struct be_error *err) BE_MUST_CHECK;
+/* Does the kernel's option list @options (or NULL) show @option, which may be "name" or "name=value"? */
+bool be_mount_option_there(const char *options, const char *option);
 /* Unmounts, last one first, what of the plan is mounted. */
 int be_filesystems_unmount(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
 

@@ -10,6 +10,8 @@
 #include "filesystem.h"
 #include "note.h"
 #include "signature.h"
+#include "support.h"
+#include "units.h"
 
 /* A table of mounts as the kernel has them now; NULL with err set. */
 static struct libmnt_table *mounts(struct be_error *err)
@@ -83,6 +85,7 @@ static int mount_one(struct be_setup *setup, const struct be_node *stanza, struc
 		return 0;
 	if (be_mkdirs(target, 0755, err) != 0)
 		return -1;
+	be_support_filesystem(setup, be_get_str(stanza, "kind", ""));
 	be_setup_log(setup, "mount %s", target);
 	double start = be_action_clock();
 	int rc = mount_context(stanza, target, err);
@@ -133,20 +136,37 @@ static struct be_node *read_mount(struct libmnt_fs *fs, const char *target, stru
 	return node;
 }
 
-static bool has_option(struct libmnt_fs *fs, const char *option)
+/* The kernel writes values in its own way: size=32m is shown as 32768k, compress=zstd as zstd:3, dax as dax=always. */
+static bool same_value(const char *wanted, const char *there)
+{
+	int64_t a, b;
+	size_t len = strlen(wanted);
+	if (be_parse_size(wanted, &a) && be_parse_size(there, &b))
+		return a == b;
+	return be_starts(there, wanted) && (there[len] == '\0' || there[len] == ':');
+}
+
+bool be_mount_option_there(const char *options, const char *option)
 {
 	be_autofree char *name = be_strndup(option, strcspn(option, "="));
 	const char *wanted = strchr(option, '=');
 	char *value = NULL;
 	size_t len = 0;
-	const char *lists[] = { mnt_fs_get_vfs_options(fs), mnt_fs_get_fs_options(fs) };
-	for (size_t i = 0; i < BE_ARRAY_LEN(lists); i++) {
-		if (!lists[i] || mnt_optstr_get_option(lists[i], name, &value, &len) != 0)
-			continue;
-		if (!wanted || (strlen(wanted + 1) == len && strncmp(wanted + 1, value, len) == 0))
+	if (!options || mnt_optstr_get_option(options, name, &value, &len) != 0)
+		return false;
+	be_autofree char *there = be_strndup(value ? value : "", len);
+	return !wanted || same_value(wanted + 1, there);
+}
+
+static bool has_option(struct libmnt_fs *fs, const char *option)
+{
+	/* What the kernel takes as given and does not show: its defaults. */
+	static const char *const silent[] = { "defaults" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(silent); i++)
+		if (strcmp(option, silent[i]) == 0)
 			return true;
-	}
-	return false;
+	return be_mount_option_there(mnt_fs_get_vfs_options(fs), option) ||
+	       be_mount_option_there(mnt_fs_get_fs_options(fs), option);
 }
 
 static int compare(struct be_setup *setup, const struct be_node *stanza, struct libmnt_fs *fs, struct be_error *err)
