@@ -154,8 +154,8 @@ int be_value_compare(const char *op, struct be_value *a, struct be_value *b, str
  */
 static int check_pattern(const char *pattern, struct be_error *err)
 {
-	if (strlen(pattern) > 256)
-		return be_fail_usage(err, "a regular expression may have 256 characters at most");
+	if (strlen(pattern) > 512)
+		return be_fail_usage(err, "a regular expression may have 512 characters at most");
 	if (strchr(pattern, '{'))
 		return be_fail_usage(err, "{...} in a regular expression is not supported");
 	for (const char *p = strchr(pattern, '\\'); p; p = strchr(p + 1 + (p[1] != '\0'), '\\'))

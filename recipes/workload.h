@@ -5,7 +5,7 @@
 #include "base/node.h"
 
 struct be_machine_size {
-	int64_t nr_cpu, nr_node, memory; /* memory in bytes */
+	int64_t nr_cpu, nr_node, memory; /* memory in bytes; 0: not known */
 };
 
 /*
@@ -17,5 +17,20 @@ struct be_machine_size {
 int be_workload_render(const struct be_node *workload, const char *testdir, const struct be_machine_size *size,
 		       const char *rules, struct be_node **steps, struct be_node **values, struct be_strv *notes,
 		       struct be_error *err) BE_MUST_CHECK;
+
+/*
+ * Renders one list of the definition, `packages` or `needs`, as the steps' lists are rendered. A definition without it
+ * gives an empty list.
+ */
+int be_workload_list(const struct be_node *workload, const char *key, const char *rules, struct be_strv *out,
+		     struct be_error *err) BE_MUST_CHECK;
+
+/*
+ * Adds the entries of `settings` or `deviations` of the definition that hold on this day and for these parameters,
+ * their texts rendered, to the sequence @out.
+ */
+int be_workload_entries(const struct be_node *workload, const char *key, const char *testdir,
+			const struct be_machine_size *size, const char *rules, struct be_node *out,
+			struct be_error *err) BE_MUST_CHECK;
 
 #endif
