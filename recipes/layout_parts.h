@@ -1,0 +1,30 @@
+/* The steps of layout.c: which devices, which arrays, which file systems. */
+#ifndef BE_LAYOUT_PARTS_H
+#define BE_LAYOUT_PARTS_H
+
+#include "layout.h"
+
+struct be_layout_state {
+	const struct be_layout_request *req;
+	struct be_node *deviations;
+	struct be_node *layout;    /* being made */
+	struct be_strv partitions; /* device paths that the next step uses, in LKP's order */
+	const char *raid;          /* raid0 .. raid10, braid0 .. as LKP's raid_level; NULL: none */
+};
+
+/* The paths of @key (hdd_partitions, ssd_partitions) of a host file, globs resolved by the count @nr_key. */
+int be_layout_paths(const struct be_node *host, const char *key, const char *nr_key, struct be_node *deviations,
+		    struct be_strv *paths, struct be_error *err);
+/* The disk that a partition's path lies on: /dev/disk/by-id/X-part1 -> X, /dev/nvme0n1p2 -> nvme0n1. Caller frees. */
+char *be_layout_disk_id(const char *path, int64_t *partition);
+
+int be_layout_devices(struct be_layout_state *s, struct be_error *err);     /* disk: */
+int be_layout_arrays(struct be_layout_state *s, struct be_error *err);      /* md: */
+int be_layout_filesystems(struct be_layout_state *s, struct be_error *err); /* fs: */
+
+/* The entry of machine.disks with @id, or NULL. */
+const struct be_node *be_layout_disk(const struct be_node *disks, const char *id);
+/* The last part of a path. */
+const char *be_layout_base(const char *path);
+
+#endif
