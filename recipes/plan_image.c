@@ -1,0 +1,117 @@
+/* What the initrd must hold: the sum of recipes/images/ for what the layout uses, and the workload's own. */
+#include <string.h>
+
+#include "base/file.h"
+#include "plan_parts.h"
+
+static const char *const lists[] = { "packages", "programs", "files", "modules", "modules_wanted" };
+#define LISTS BE_ARRAY_LEN(lists)
+
+struct image {
+	struct be_strv parts; /* names of image documents */
+	struct be_strv lists[LISTS];
+};
+
+static void image_free(struct image *image)
+{
+	be_strv_free(&image->parts);
+	for (size_t i = 0; i < LISTS; i++)
+		be_strv_free(&image->lists[i]);
+}
+
+/* Names of Debian's releases; LKP's own `suite:` is the name of a test suite. */
+static bool is_release(const char *suite)
+{
+	static const char *const names[] = { "buster", "bullseye", "bookworm", "trixie",   "forky",    "duke",
+					     "sid",    "stable",   "testing",  "unstable", "oldstable" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++) {
+		size_t n = strlen(names[i]);
+		if (strncmp(suite, names[i], n) == 0 && (!suite[n] || suite[n] == '-'))
+			return true;
+	}
+	return false;
+}
+
+static void choose_parts(const struct be_planner *p, struct image *image)
+{
+	const struct be_node *layout = be_get(p->plan, "layout"), *devices = be_get(layout, "devices");
+	const struct be_node *fs = be_get(layout, "filesystems"), *prefix = be_get_path(p->plan, "workload.prefix");
+	static const char *const always[] = { "base", "delivery", "network", "watchdog" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(always); i++)
+		be_strv_add(&image->parts, always[i]);
+	for (size_t i = 0; i < devices->n; i++) {
+		const char *kind = be_get_str(devices->items[i], "kind", "");
+		if (strcmp(kind, "pmem") == 0) {
+			/* A twin makes NVDIMMs where the machine cuts them out of memory. */
+			be_strv_add(&image->parts, "pmem-memmap");
+			be_strv_add(&image->parts, "pmem-nvdimm");
+		} else {
+			be_strv_add(&image->parts, kind);
+		}
+		if (be_starts(be_get_str(devices->items[i], "path", ""), "/dev/vd"))
+			be_strv_add(&image->parts, "virtio");
+	}
+	if (be_get(layout, "arrays")->n)
+		be_strv_add(&image->parts, "md");
+	for (size_t i = 0; i < fs->n; i++)
+		be_strv_add(&image->parts, be_get_str(fs->items[i], "kind", ""));
+	for (size_t i = 0; prefix && i < prefix->n; i++)
+		if (strcmp(prefix->items[i]->text, "numactl") == 0)
+			be_strv_add(&image->parts, "numactl");
+	be_strv_sort_unique(&image->parts);
+}
+
+static int add_part(struct be_planner *p, struct image *image, const char *name, struct be_error *err)
+{
+	be_autofree char *path = be_strf("%s/images/%s.yaml", p->req->data_dir, name);
+	if (!be_exists(path)) {
+		be_deviation(p->deviations, "image",
+			     "nothing is known of what %s needs in the image: its tools may be missing", name);
+		return 0;
+	}
+	be_autonode struct be_node *doc = be_node_load_file(path, err);
+	if (!doc)
+		return -1;
+	for (size_t i = 0; i < LISTS; i++)
+		be_get_strv(doc, lists[i], &image->lists[i]);
+	return 0;
+}
+
+static int add_workload(struct be_planner *p, struct image *image, struct be_error *err)
+{
+	const struct be_node *workload = be_get(p->plan, "workload"), *definition = be_get(workload, "definition");
+	if (be_workload_list(workload, "packages", p->rules.date, &image->lists[0], err) ||
+	    be_workload_list(workload, "needs", p->rules.date, &image->lists[1], err))
+		return -1;
+	for (size_t i = 2; i < LISTS; i++)
+		be_get_strv(definition, lists[i], &image->lists[i]);
+	return 0;
+}
+
+static int make(struct be_planner *p, struct image *image, struct be_node *out, struct be_error *err)
+{
+	const char *suite = be_plan_text_of(p->job, "suite");
+	choose_parts(p, image);
+	for (size_t i = 0; i < image->parts.n; i++)
+		if (add_part(p, image, image->parts.v[i], err))
+			return -1;
+	if (add_workload(p, image, err))
+		return -1;
+	if (suite && is_release(suite))
+		be_set_str(out, "suite", suite);
+	for (size_t i = 0; i < LISTS; i++) {
+		be_strv_sort_unique(&image->lists[i]);
+		be_set(out, lists[i], be_node_strv(&image->lists[i]));
+	}
+	return 0;
+}
+
+int be_plan_image(struct be_planner *p, struct be_error *err)
+{
+	struct image image = { 0 };
+	struct be_node *out = be_node_map();
+	be_set(p->plan, "image", out);
+	int rc = make(p, &image, out, err);
+	image_free(&image);
+	return rc;
+}

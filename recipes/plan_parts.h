@@ -1,0 +1,39 @@
+/* The parts of be_plan_make: each fills its key of the plan and adds what it cannot give to the deviations. */
+#ifndef BE_PLAN_PARTS_H
+#define BE_PLAN_PARTS_H
+
+#include "layout.h"
+#include "plan.h"
+#include "rules.h"
+#include "workload.h"
+
+struct be_planner {
+	const struct be_plan_request *req;
+	const struct be_node *job, *host;
+	struct be_rules rules;
+	struct be_machine_size size;
+	struct be_node *plan;       /* being made */
+	struct be_node *deviations; /* the plan's */
+	struct be_node *factors;    /* the catalogue */
+	struct be_strv *warnings;
+};
+
+/* A warning with the position of @node. */
+void be_plan_warn(struct be_planner *p, const struct be_node *node, const char *fmt, ...) BE_PRINTF(3, 4);
+/* The stanza of a factor, or NULL. */
+const struct be_node *be_plan_factor(const struct be_planner *p, const char *name);
+/* The text of a scalar job key, NULL when it is missing, null or no scalar. */
+const char *be_plan_text_of(const struct be_node *map, const char *key);
+
+int be_plan_machine(struct be_planner *p, struct be_error *err);
+int be_plan_layout(struct be_planner *p, struct be_error *err);
+int be_plan_boot(struct be_planner *p, struct be_error *err);
+int be_plan_settings(struct be_planner *p, struct be_error *err);
+int be_plan_workload(struct be_planner *p, struct be_error *err);
+int be_plan_image(struct be_planner *p, struct be_error *err);
+int be_plan_wanted(struct be_planner *p, struct be_error *err);
+void be_plan_built(struct be_planner *p);
+int be_plan_keys(struct be_planner *p, struct be_error *err);
+void be_plan_rule_changes(struct be_planner *p);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * The transcript: what LKP's own reproduce files show, in running order. What a program of ours does in another way (no
+ * answer is piped into mdadm, nothing is wiped unasked) is a comment.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan.h"
+
+static void command(struct be_buf *out, const struct be_node *argv)
+{
+	for (size_t i = 0; argv && i < argv->n; i++) {
+		if (i)
+			be_buf_addc(out, ' ');
+		be_buf_add_shell(out, argv->items[i]->text);
+	}
+}
+
+static void line(struct be_buf *out, const struct be_node *argv)
+{
+	command(out, argv);
+	be_buf_addc(out, '\n');
+}
+
+static void comment(struct be_buf *out, const char *text)
+{
+	be_buf_adds(out, "# ");
+	for (; *text; text++) {
+		be_buf_addc(out, *text);
+		if (*text == '\n')
+			be_buf_adds(out, "# ");
+	}
+	be_buf_addc(out, '\n');
+}
+
+/* Without the words that stand in for LKP's piped answer. */
+static void array(struct be_buf *out, const struct be_node *array)
+{
+	const struct be_node *argv = be_get(array, "argv");
+	be_autonode struct be_node *shown = be_node_seq();
+	be_autobuf struct be_buf ours = { 0 };
+	for (size_t i = 0; i < argv->n; i++) {
+		const char *word = argv->items[i]->text;
+		if (be_starts(word, "--bitmap=") || strcmp(word, "--run") == 0)
+			be_buf_addf(&ours, " %s", word);
+		else
+			be_add_str(shown, word);
+	}
+	be_buf_addf(out, "# run with%s in place of LKP's piped answer\n", ours.data);
+	line(out, shown);
+}
+
+static void layout(struct be_buf *out, const struct be_node *plan)
+{
+	const struct be_node *load = be_get_path(plan, "layout.load"), *arrays = be_get_path(plan, "layout.arrays");
+	const struct be_node *fs = be_get_path(plan, "layout.filesystems");
+	for (size_t i = 0; load && i < load->n; i++)
+		line(out, load->items[i]);
+	for (size_t i = 0; arrays && i < arrays->n; i++)
+		array(out, arrays->items[i]);
+	for (size_t i = 0; fs && i < fs->n; i++)
+		if (be_get(fs->items[i], "mkfs"))
+			line(out, be_get(fs->items[i], "mkfs"));
+	for (size_t i = 0; fs && i < fs->n; i++) {
+		be_buf_adds(out, "mkdir -p ");
+		be_buf_add_shell(out, be_get_str(fs->items[i], "mount", ""));
+		be_buf_addc(out, '\n');
+		line(out, be_get(fs->items[i], "mount_argv"));
+	}
+}
+
+/* One loop for all CPUs, as LKP's cpufreq_governor runs. */
+static void governor(struct be_buf *out, const char *value)
+{
+	be_buf_adds(out, "for file in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do echo ");
+	be_buf_add_shell(out, value);
+	be_buf_adds(out, " > \"$file\"; done\n");
+}
+
+static void setting(struct be_buf *out, const struct be_node *s)
+{
+	const char *kind = be_get_str(s, "kind", ""), *value = be_get_str(s, "value", "");
+	if (strcmp(kind, "cpufreq") == 0) {
+		governor(out, value);
+		return;
+	}
+	be_autofree char *path = NULL;
+	if (strcmp(kind, "sysctl") == 0) {
+		path = be_strf("/proc/sys/%s", be_get_str(s, "name", ""));
+		for (char *p = path + strlen("/proc/sys/"); *p; p++)
+			*p = *p == '.' ? '/' : *p;
+	} else {
+		path = be_strdup(be_get_str(s, "path", ""));
+	}
+	be_buf_adds(out, "echo ");
+	be_buf_add_shell(out, value);
+	be_buf_adds(out, " > ");
+	be_buf_add_shell(out, path);
+	be_buf_addc(out, '\n');
+}
+
+static void settings(struct be_buf *out, const struct be_node *plan, bool after_disks)
+{
+	const struct be_node *list = be_get(plan, "settings");
+	for (size_t i = 0; list && i < list->n; i++)
+		if (after_disks == be_streq(be_get_str(list->items[i], "after", NULL), "disks"))
+			setting(out, list->items[i]);
+}
+
+static bool listed(const struct be_node *list, const char *name)
+{
+	for (size_t i = 0; list && i < list->n; i++)
+		if (be_streq(list->items[i]->text, name))
+			return true;
+	return false;
+}
+
+/* Echoed line by line, or as a here-document; with a word as its end that no line of it is. */
+static void file(struct be_buf *out, const char *name, const char *text, bool echoed)
+{
+	be_autostrv struct be_strv lines = { 0 };
+	be_strv_split(&lines, text, "\n");
+	for (size_t i = 0; echoed && i < lines.n; i++) {
+		be_buf_adds(out, "echo ");
+		be_buf_add_shell(out, lines.v[i]);
+		be_buf_adds(out, i ? " >> " : " > ");
+		be_buf_add_shell(out, name);
+		be_buf_addc(out, '\n');
+	}
+	if (echoed)
+		return;
+	be_autofree char *end = be_strdup("EOF");
+	while (be_strv_has(&lines, end)) {
+		char *longer = be_strf("%sF", end);
+		free(end);
+		end = longer;
+	}
+	be_buf_adds(out, "cat > ");
+	be_buf_add_shell(out, name);
+	be_buf_addf(out, " <<'%s'\n%s%s%s\n", end, text, be_ends(text, "\n") || !*text ? "" : "\n", end);
+}
+
+static void input(struct be_buf *out, const char *text, bool by_lines)
+{
+	if (!by_lines) {
+		size_t n = strlen(text);
+		be_autofree char *body = be_strndup(text, n && text[n - 1] == '\n' ? n - 1 : n);
+		be_buf_adds(out, "echo ");
+		be_buf_add_shell(out, body);
+		be_buf_adds(out, " | ");
+		return;
+	}
+	be_autostrv struct be_strv lines = { 0 };
+	be_strv_split(&lines, text, "\n");
+	be_buf_adds(out, "( ");
+	for (size_t i = 0; i < lines.n; i++) {
+		be_buf_adds(out, i ? "; echo " : "echo ");
+		be_buf_add_shell(out, lines.v[i]);
+	}
+	be_buf_adds(out, " ) | ");
+}
+
+static void step(struct be_buf *out, const struct be_node *s)
+{
+	const struct be_node *style = be_get(s, "transcript"), *files = be_get(s, "files"), *env = be_get(s, "env");
+	const char *hidden = be_get_str(style, "hidden", NULL), *text = be_get_str(s, "stdin", NULL);
+	if (hidden) {
+		comment(out, hidden);
+		return;
+	}
+	for (size_t i = 0; files && i < files->n; i++)
+		file(out, files->keys[i], files->items[i]->text, listed(be_get(style, "echo"), files->keys[i]));
+	bool background = strcmp(be_get_str(s, "role", "run"), "daemon") == 0 || be_get_int(s, "copies", 1) > 1;
+	for (int64_t i = 0; i < be_get_int(s, "copies", 1); i++) {
+		if (text)
+			input(out, text, be_streq(be_get_str(style, "stdin", NULL), "lines"));
+		for (size_t k = 0; env && k < env->n; k++) {
+			be_buf_addf(out, "%s=", env->keys[k]);
+			be_buf_add_shell(out, env->items[k]->text);
+			be_buf_addc(out, ' ');
+		}
+		command(out, be_get(s, "argv"));
+		be_buf_adds(out, background ? " &\n" : "\n");
+	}
+	if (be_get_int(s, "copies", 1) > 1)
+		be_buf_adds(out, "wait\n");
+}
+
+int be_plan_shell(const struct be_node *plan, struct be_buf *out, struct be_error *err)
+{
+	const struct be_node *steps = be_get_path(plan, "workload.steps");
+	if (!be_get(plan, "layout") || !be_get(plan, "workload"))
+		return be_fail(err, "this is no plan: it has no layout and workload");
+	settings(out, plan, false);
+	layout(out, plan);
+	settings(out, plan, true);
+	if (be_get_bool(be_get(plan, "workload"), "drop_caches", false))
+		be_buf_adds(out, "sync\necho 3 > /proc/sys/vm/drop_caches\n");
+	for (size_t i = 0; steps && i < steps->n; i++)
+		step(out, steps->items[i]);
+	return 0;
+}

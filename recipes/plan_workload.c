@@ -1,0 +1,296 @@
+/* Which workload a job runs, with which of its keys, and the steps that they come to on this host. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "plan_parts.h"
+#include "units.h"
+
+/* All definitions, a map name -> definition. They are few and small. */
+static struct be_node *load_definitions(const char *data_dir, struct be_error *err)
+{
+	const struct be_root root = { .prefix = (char *)"" };
+	be_autofree char *dir = be_strf("%s/workloads", data_dir);
+	be_autostrv struct be_strv names = { 0 };
+	be_autonode struct be_node *all = be_node_map();
+	if (be_root_list(&root, dir, &names)) {
+		be_fail(err, "%s: the workload definitions cannot be read", dir);
+		return NULL;
+	}
+	for (size_t i = 0; i < names.n; i++) {
+		if (!be_ends(names.v[i], ".yaml"))
+			continue;
+		be_autofree char *path = be_strf("%s/%s", dir, names.v[i]);
+		struct be_node *doc = be_node_load_file(path, err);
+		if (!doc)
+			return NULL;
+		be_set(all, be_get_str(doc, "workload", names.v[i]), doc);
+	}
+	return be_steal(&all);
+}
+
+static bool names_program(const struct be_node *definition, const char *key)
+{
+	const struct be_node *programs = be_get(definition, "programs");
+	for (size_t i = 0; programs && i < programs->n; i++)
+		if (be_streq(programs->items[i]->text, key))
+			return true;
+	return false;
+}
+
+/* The testcase's own definition, else the first that a key of the job belongs to, else the suite's. */
+static const struct be_node *choose(const struct be_planner *p, const struct be_node *all)
+{
+	const char *testcase = be_plan_text_of(p->job, "testcase"), *suite = be_plan_text_of(p->job, "suite");
+	if (testcase && be_get(all, testcase))
+		return be_get(all, testcase);
+	for (size_t i = 0; i < p->job->n; i++)
+		for (size_t k = 0; k < all->n; k++)
+			if (names_program(all->items[k], p->job->keys[i]))
+				return all->items[k];
+	return suite ? be_get(all, suite) : NULL;
+}
+
+static const struct be_node *nested(const struct be_planner *p, const struct be_node *definition, const char *key)
+{
+	const struct be_node *programs = be_get(definition, "programs");
+	for (size_t i = 0; programs && i < programs->n; i++) {
+		const struct be_node *value = be_get(be_get(p->job, programs->items[i]->text), key);
+		if (value && value->kind != BE_NULL)
+			return value;
+	}
+	return NULL;
+}
+
+static const struct be_node *given(const struct be_planner *p, const struct be_node *definition, const char *key,
+				   bool only_nested)
+{
+	const struct be_node *value = nested(p, definition, key);
+	if (value || only_nested)
+		return value;
+	value = be_get(p->job, key);
+	if (value && value->kind == BE_MAP) /* fs: {fs: ext4, ...} */
+		value = be_get(value, key);
+	return value && value->kind != BE_NULL ? value : NULL;
+}
+
+static struct be_node *parameters(const struct be_planner *p, const struct be_node *definition)
+{
+	const struct be_node *declared = be_get(definition, "parameters");
+	struct be_node *out = be_node_map();
+	for (size_t i = 0; declared && i < declared->n; i++) {
+		bool only_nested = be_get_bool(declared->items[i], "nested", false);
+		const struct be_node *value = given(p, definition, declared->keys[i], only_nested);
+		if (value)
+			be_set(out, declared->keys[i], be_node_clone(value));
+	}
+	return out;
+}
+
+static void add_storage(struct be_node *storages, const char *mount, const char *device)
+{
+	struct be_node *entry = be_node_map();
+	be_set_str(entry, "mount", mount);
+	be_set_str(entry, "device", device);
+	be_add(storages, entry);
+}
+
+/* Mounted file systems, else the devices themselves, else the initrd where the job chose it. */
+static struct be_node *storages(const struct be_planner *p)
+{
+	const struct be_node *layout = be_get(p->plan, "layout"), *fs = be_get(layout, "filesystems");
+	const struct be_node *arrays = be_get(layout, "arrays"), *devices = be_get(layout, "devices");
+	struct be_node *out = be_node_seq();
+	for (size_t i = 0; i < fs->n; i++) {
+		const struct be_node *members = be_get(fs->items[i], "devices");
+		add_storage(out, be_get_str(fs->items[i], "mount", NULL), members ? members->items[0]->text : NULL);
+	}
+	if (fs->n)
+		return out;
+	for (size_t i = 0; i < arrays->n; i++) {
+		be_autofree char *path = be_strf("/dev/%s", be_get_str(arrays->items[i], "name", ""));
+		add_storage(out, NULL, path);
+	}
+	for (size_t i = 0; !arrays->n && i < devices->n; i++)
+		add_storage(out, NULL, be_get_str(devices->items[i], "path", NULL));
+	if (!out->n && be_streq(be_plan_text_of(p->job, "testfile"), "initrd"))
+		add_storage(out, "/", NULL);
+	return out;
+}
+
+static void numactl(const struct be_node *options, struct be_strv *prefix)
+{
+	static const struct {
+		const char *key, *letter;
+		bool value;
+	} known[] = {
+		{ "all", "-a", false },      { "localalloc", "-l", false }, { "interleave", "-i", true },
+		{ "membind", "-m", true },   { "cpunodebind", "-N", true }, { "physcpubind", "-C", true },
+		{ "preferred", "-p", true },
+	};
+	be_strv_free(prefix); /* LKP: numactl replaces what was there, taskset and chrt come before it */
+	be_strv_add(prefix, "numactl");
+	for (size_t i = 0; options && i < options->n; i++)
+		for (size_t k = 0; k < BE_ARRAY_LEN(known); k++) {
+			if (strcmp(options->keys[i], known[k].key) != 0)
+				continue;
+			be_strv_add(prefix, known[k].letter);
+			if (known[k].value && options->items[i]->kind == BE_SCALAR)
+				be_strv_add(prefix, options->items[i]->text);
+		}
+}
+
+static void before(struct be_strv *prefix, const char *const *words)
+{
+	be_autostrv struct be_strv all = { 0 };
+	for (; *words; words++)
+		be_strv_add(&all, *words);
+	be_strv_add_all(&all, prefix);
+	be_strv_free(prefix);
+	*prefix = all;
+	all = (struct be_strv){ 0 };
+}
+
+/* The words in front of the workload, in the job's order. */
+static void make_prefix(const struct be_planner *p, struct be_strv *prefix)
+{
+	for (size_t i = 0; i < p->job->n; i++) {
+		const struct be_node *options = p->job->items[i];
+		if (options->kind != BE_MAP)
+			continue;
+		const char *cpus = be_get_str(options, "test_cpulist", NULL);
+		const char *policy = be_get_str(options, "sched_policy", NULL);
+		if (strcmp(p->job->keys[i], "numactl") == 0) {
+			numactl(options, prefix);
+		} else if (strcmp(p->job->keys[i], "taskset") == 0 && cpus) {
+			before(prefix, (const char *const[]){ "taskset", "-c", cpus, NULL });
+		} else if (strcmp(p->job->keys[i], "chrt") == 0 && policy) {
+			be_autofree char *option = be_strf("--%s", policy);
+			const char *priority = be_get_str(options, "sched_priority", "0");
+			before(prefix, (const char *const[]){ "chrt", option, priority, NULL });
+		}
+	}
+}
+
+static int step_limit(struct be_planner *p, struct be_node *workload, struct be_error *err)
+{
+	const struct be_node *node = be_get(p->job, "timeout");
+	int64_t seconds;
+	if (!node || node->kind == BE_NULL)
+		return 0;
+	if (node->kind != BE_SCALAR || !be_parse_time(node->text, &seconds) || seconds == 0)
+		return be_fail_usage(err, "%s: timeout: not a time such as 600s or 2h", be_where(node));
+	be_set_int(workload, "timeout", seconds);
+	return 0;
+}
+
+/* What the machine's own size makes of a percentage is refused where LKP dies; the guest only states it. */
+static int check_values(const struct be_planner *p, const struct be_node *values, struct be_error *err)
+{
+	for (size_t i = 0; i < values->n; i++) {
+		const struct be_node *v = values->items[i];
+		int64_t rest = be_get_int(v, "remainder", 0);
+		if (!rest)
+			continue;
+		be_fail_usage(err,
+			      "%s: %s of %" PRId64 " CPUs cannot be spread evenly over the storages: %" PRId64
+			      " too many",
+			      values->keys[i], be_get_str(v, "asked", ""), be_get_int(v, "base", 0), rest);
+		return be_hint(err, "set a number, for example --set %s=%" PRId64 " on host %s", values->keys[i],
+			       be_get_int(v, "value", 0), p->req->host_name);
+	}
+	return 0;
+}
+
+static int render(struct be_planner *p, struct be_node *workload, struct be_error *err)
+{
+	struct be_node *steps, *values;
+	be_autostrv struct be_strv notes = { 0 };
+	be_autonode struct be_node *deviations = be_node_seq();
+	const char *testdir = be_get_str(be_get(p->plan, "layout"), "testdir", "/");
+	if (be_workload_render(workload, testdir, &p->size, p->rules.date, &steps, &values, &notes, err))
+		return -1;
+	be_set(workload, "values", values);
+	be_set(workload, "steps", steps);
+	if (check_values(p, values, err))
+		return -1;
+	for (size_t i = 0; i < notes.n; i++)
+		be_deviation(p->deviations, "workload", "%s", notes.v[i]);
+	if (be_workload_entries(workload, "deviations", testdir, &p->size, p->rules.date, deviations, err))
+		return -1;
+	for (size_t i = 0; i < deviations->n; i++)
+		be_add(p->deviations, be_node_clone(deviations->items[i]));
+	return 0;
+}
+
+/* A user's own metrics (mytest): name -> regular expression. */
+static void own_metrics(struct be_node *definition, const struct be_node *metrics)
+{
+	if (!metrics || metrics->kind != BE_MAP)
+		return;
+	struct be_node *list = be_node_seq();
+	for (size_t i = 0; i < metrics->n; i++) {
+		static const char *const outputs[] = { "stdout", "stderr" };
+		for (size_t k = 0; metrics->items[i]->kind == BE_SCALAR && k < BE_ARRAY_LEN(outputs); k++) {
+			struct be_node *entry = be_node_map();
+			be_set(entry, "name", be_node_strf("mytest.%s", metrics->keys[i]));
+			be_set_str(entry, "step", "mytest");
+			be_set_str(entry, "from", outputs[k]);
+			be_set_str(entry, "match", metrics->items[i]->text);
+			be_set_str(entry, "fold", "mean");
+			be_add(list, entry);
+		}
+	}
+	be_set(definition, "metrics", list);
+}
+
+static bool drop_caches(const struct be_planner *p, const struct be_node *definition)
+{
+	for (size_t i = 0; i < p->job->n; i++)
+		if (strcmp(p->job->keys[i], "drop_caches") == 0)
+			return true;
+	return be_get_bool(definition, "drop_caches", false);
+}
+
+static void unknown_workload(struct be_planner *p, const struct be_node *all, struct be_node *workload)
+{
+	const char *testcase = be_get_str(p->plan, "testcase", "unknown"), *near = NULL;
+	for (size_t i = 0; i < all->n; i++)
+		if (be_distance(testcase, all->keys[i]) <= 2)
+			near = all->keys[i];
+	be_set_str(workload, "name", testcase);
+	be_set(workload, "definition", be_node_map());
+	be_set(workload, "steps", be_node_seq());
+	be_plan_warn(p, be_get(p->job, "testcase"), "no workload '%s' is known%s%s: nothing will run", testcase,
+		     near ? "; did you mean " : "", near ? near : "");
+	be_deviation(p->deviations, "workload", "no definition of the workload %s: the machine is set up, nothing runs",
+		     testcase);
+}
+
+int be_plan_workload(struct be_planner *p, struct be_error *err)
+{
+	be_autonode struct be_node *all = load_definitions(p->req->data_dir, err);
+	if (!all)
+		return -1;
+	const struct be_node *definition = choose(p, all);
+	struct be_node *workload = be_node_map();
+	be_autostrv struct be_strv prefix = { 0 };
+	be_set(p->plan, "workload", workload);
+	if (!definition) {
+		unknown_workload(p, all, workload);
+		return 0;
+	}
+	be_set_str(workload, "name", be_get_str(definition, "workload", ""));
+	be_set(workload, "definition", be_node_clone(definition));
+	be_set(workload, "parameters", parameters(p, definition));
+	be_set(workload, "values", be_node_map());
+	be_set(workload, "storages", storages(p));
+	own_metrics(be_get(workload, "definition"), be_get_path(workload, "parameters.metrics"));
+	make_prefix(p, &prefix);
+	if (prefix.n)
+		be_set(workload, "prefix", be_node_strv(&prefix));
+	if (step_limit(p, workload, err) || render(p, workload, err))
+		return -1;
+	be_set(workload, "drop_caches", be_node_bool(drop_caches(p, definition)));
+	return 0;
+}
