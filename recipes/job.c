@@ -92,14 +92,18 @@ static int expand_document(struct load *load, struct be_expansion *x, const stru
 static int load_recipe(struct load *load, const struct be_node *docs, struct be_jobs *out, struct be_error *err)
 {
 	be_autofree char *base = base_name(load->source.path);
-	struct be_expansion x = { .keys = load->keys, .host = load->options->host, .base = base, .out = out };
-	if (expand_document(load, &x, docs->items[0], NULL, err) != 0)
-		return -1;
-	for (size_t i = 1; i < docs->n; i++)
-		if (docs->items[i]->kind == BE_MAP &&
-		    expand_document(load, &x, docs->items[0], docs->items[i], err) != 0)
-			return -1;
-	return 0;
+	struct be_expansion x = {
+		.keys = load->keys,
+		.machine = { .host = load->options->host, .data_dir = load->options->data_dir },
+		.base = base,
+		.out = out,
+	};
+	int rc = expand_document(load, &x, docs->items[0], NULL, err);
+	for (size_t i = 1; i < docs->n && rc == 0; i++)
+		if (docs->items[i]->kind == BE_MAP)
+			rc = expand_document(load, &x, docs->items[0], docs->items[i], err);
+	be_node_free(x.machine.own);
+	return rc;
 }
 
 /* Documents must be maps; an empty one after the first adds nothing. */

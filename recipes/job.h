@@ -20,11 +20,13 @@ struct be_jobs {
 };
 
 struct be_job_options {
-	const char *data_dir;      /* recipes/: what a list expands over is in its programs.yaml */
-	const struct be_strv *set; /* KEY=VALUE or "KEY: VALUE", a.b.c keys; as LKP's -s; or NULL */
+	const char *data_dir; /* recipes/: what a list expands over is in its programs.yaml */
+	const struct be_strv
+		*set;    /* KEY=VALUE or "KEY: VALUE", as LKP's -s (be_job_set() says where it lands); or NULL */
 	bool compatible; /* of an expanded file keep only what came from the job and what says when and on what it ran
 			  */
-	const struct be_node *host; /* fills gaps, for templates that ask it (nr_cpu, memory); or NULL */
+	const struct be_node
+		*host; /* for templates that ask it (nr_cpu, memory); NULL: the machine that the job names */
 };
 
 /* Reads @path and expands it. The caller frees @out, also after a failure. */

@@ -133,10 +133,13 @@ void be_job_keep_own(struct be_node *job, const struct be_source *source, const 
 	be_autobuf struct be_buf dropped = { 0 };
 	for (size_t i = job->n; i-- > 0;) {
 		const struct be_section *section = section_of(source, job->key_lines ? job->key_lines[i] : 0);
-		if ((section && be_ends(section->title, ".yaml")) || be_key_is(keys, job->keys[i], BE_KEY_PROVENANCE))
+		const struct be_key *key = be_key_find(keys, job->keys[i]);
+		bool machine = key && ((key->uses & BE_KEY_PROVENANCE) ||
+				       ((key->uses & BE_KEY_HOST) && !(key->uses & BE_KEY_PROGRAM)));
+		if (machine || (section && be_ends(section->title, ".yaml")))
 			continue;
 		/* Only what would change the environment is worth a word. */
-		if (be_key_is(keys, job->keys[i], BE_KEY_PROGRAM))
+		if (key && (key->uses & BE_KEY_PROGRAM))
 			be_buf_addf(&dropped, "%s%s (%s)", dropped.len ? ", " : "", job->keys[i],
 				    section ? section->title : "no section");
 		be_unset(job, job->keys[i]);

@@ -49,7 +49,7 @@ bool *be_job_programs(const struct be_node *job, const struct be_keys *keys)
 
 /* A place in a job: the indices from the root to it. */
 struct place {
-	size_t index[BE_NODE_MAX_DEPTH + 2];
+	size_t index[2 * BE_NODE_MAX_DEPTH + 2]; /* a path of keys can lead to a value that is as deep again */
 	size_t depth;
 };
 
@@ -111,12 +111,14 @@ static size_t cost_of(const struct be_node *node)
 	return cost;
 }
 
-static int charge(struct be_expansion *x, const struct be_node *list, const struct be_node *job, struct be_error *err)
+/* Every copy and every template costs a walk over the job. */
+static int charge(struct be_expansion *x, const struct be_node *at, const struct be_node *job, struct be_error *err)
 {
 	x->cost += cost_of(job);
 	if (x->cost <= MAX_COST && x->out->n < MAX_ATOMS)
 		return 0;
-	be_fail_usage(err, "%s: the lists multiply to too many jobs (more than %zu)", be_where(list), x->out->n);
+	be_fail_usage(err, "%s: the lists and templates multiply to too much (%zu jobs so far)", be_where(at),
+		      x->out->n);
 	return be_hint(err, "fix some of the lists with --set");
 }
 
@@ -155,12 +157,14 @@ static int fix_template(struct walk *walk, struct be_node *job, const struct pla
 			struct be_error *err)
 {
 	struct be_node **at = slot(job, place), *value;
-	if (be_template_eval(*at, job, walk->x->host, &value, err) != 0)
+	if (charge(walk->x, *at, job, err) != 0 || be_template_eval(*at, job, &walk->x->machine, &value, err) != 0)
 		return -1;
 	*dropped = !value;
 	if (!value) {
-		if (!walk->n_dropped++)
+		if (!walk->n_dropped++) {
 			walk->dropped = be_node_clone(*at);
+			walk->dropped->col++; /* behind the quote, where the {{ stands */
+		}
 		return 0;
 	}
 	be_node_free(*at);

@@ -112,11 +112,16 @@ static void fold_plain(const char *text, struct be_buf *out)
 		end = close + 2;
 	const char *comment = strstr(end, " #");
 	size_t n = comment ? (size_t)(comment - text) : strlen(text);
+	const char *next = end + strspn(end, " ");
+	if (*next == ',' || *next == ']') /* an item of a list that goes over several lines */
+		n = (size_t)(end - text);
 	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
 		n--;
 	be_buf_addc(out, '"');
 	add_escaped(out, text, n);
 	be_buf_addc(out, '"');
+	if (*next == ',' || *next == ']')
+		be_buf_adds(out, next);
 }
 
 /* Folds the template that starts at @start of line @i; returns how many lines it took, or 0. */

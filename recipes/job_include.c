@@ -11,11 +11,13 @@
 #include "base/file.h"
 
 #define MAX_INCLUDE_DEPTH 16u
-#define MAX_INCLUDES 1000u  /* of one job file, counting those of its includes */
+#define MAX_INCLUDES 1000u /* of one job file, counting those of its includes */
+#define MAX_VARIANTS 64u
 #define MAX_SEARCHED 20000u /* files looked at below jobs/ */
 
-struct chain { /* the files that are being included */
-	const char *path;
+struct chain {            /* the files that are being included */
+	const char *path; /* as it was reached: what messages show */
+	const char *real;
 	const struct chain *up;
 	unsigned depth;
 	unsigned *total; /* includes so far */
@@ -86,6 +88,9 @@ static int parse_include(const struct be_line *line, struct include *out, struct
 	const char *file = docs->n ? be_get_str(docs->items[0], "file", NULL) : NULL;
 	if (!file)
 		return 0; /* an ordinary merge */
+	if (docs->items[0]->n > MAX_VARIANTS)
+		return be_line_fail(line, (size_t)(value - line->text), err, "more than %u keys in an include",
+				    MAX_VARIANTS);
 	out->file = be_strdup(file);
 	out->variant = be_steal(&docs->items[0]);
 	return 1;
@@ -148,7 +153,8 @@ static char *find_file(const struct include *include, const char *from, struct b
 		return NULL;
 	}
 	be_autofree char *folder = folder_of(from);
-	be_autofree char *beside = be_strf("%s/%s", folder, include->file);
+	bool here = strcmp(folder, ".") == 0;
+	be_autofree char *beside = be_strf("%s%s%s", here ? "" : folder, here ? "" : "/", include->file);
 	if (is_file(beside))
 		return be_steal(&beside);
 	be_autofree char *jobs = nearest_root(folder);
@@ -161,7 +167,7 @@ static char *find_file(const struct include *include, const char *from, struct b
 	if (!found) {
 		be_line_fail(include->line, include->prefix, err, "the included file \"%s\" is not there",
 			     include->file);
-		be_hint(err, "looked in %s%s%s", folder, jobs ? ", and in and below " : "", jobs ? jobs : "");
+		be_hint(err, "an include lies beside the file that names it, or below the nearest folder jobs/");
 	}
 	return found;
 }
@@ -304,7 +310,7 @@ static int indent_into(struct be_lines *in, const struct include *include, struc
 static int check_chain(const struct include *include, const char *real, const struct chain *chain, struct be_error *err)
 {
 	for (const struct chain *c = chain; c; c = c->up)
-		if (strcmp(c->path, real) == 0)
+		if (strcmp(c->real, real) == 0)
 			return be_line_fail(include->line, include->prefix, err, "\"%s\" includes itself",
 					    include->file);
 	if (chain->depth >= MAX_INCLUDE_DEPTH)
@@ -322,7 +328,7 @@ static int include_file(const struct include *include, const struct chain *chain
 	if (!path || check_chain(include, real ? real : path, chain, err) != 0)
 		return -1;
 	struct chain next = {
-		.path = real ? real : path, .up = chain, .depth = chain->depth + 1, .total = chain->total
+		.path = path, .real = real ? real : path, .up = chain, .depth = chain->depth + 1, .total = chain->total
 	};
 	be_autolines struct be_lines raw = { 0 }, whole = { 0 }, varied = { 0 };
 	if (be_lines_read(path, path, NULL, &raw, err) != 0 || include_lines(&raw, &next, &whole, err) != 0)
@@ -358,6 +364,6 @@ int be_lines_include(const struct be_lines *in, const char *path, struct be_line
 {
 	be_autofree char *real = realpath(path, NULL);
 	unsigned total = 0;
-	struct chain chain = { .path = real ? real : path, .total = &total };
+	struct chain chain = { .path = path, .real = real ? real : path, .total = &total };
 	return include_lines(in, &chain, out, err);
 }

@@ -127,6 +127,14 @@ static int remove_from(struct be_node *holder, const char *key, const struct be_
 	return 0;
 }
 
+static bool is_path(const char *name)
+{
+	unsigned parts = 1;
+	for (const char *p = name; *p; p++)
+		parts += *p == '.';
+	return parts <= BE_NODE_MAX_DEPTH && *name != '.' && !be_ends(name, ".") && !strstr(name, "..");
+}
+
 static int merge_key(struct be_node *job, const char *key, const struct be_node *value, const struct be_keys *keys,
 		     struct be_error *err)
 {
@@ -138,8 +146,8 @@ static int merge_key(struct be_node *job, const char *key, const struct be_node 
 	struct be_node *holder = job;
 	/* Some options have dots in their names: memory.high of cgroup2. */
 	if (strchr(name, '.') && !be_key_is(keys, name, BE_KEY_OPTION)) {
-		if (*name == '.' || be_ends(name, ".") || strstr(name, ".."))
-			return be_fail_usage(err, "%s%s\"%s\" is no path of keys", be_where(value),
+		if (!is_path(name))
+			return be_fail_usage(err, "%s%s\"%.80s\" is no path of keys", be_where(value),
 					     value->file ? ": " : "", key);
 		holder = holder_of(job, name, &last, sign != '-');
 	}

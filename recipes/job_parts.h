@@ -36,16 +36,23 @@ bool be_job_is_parameter(const struct be_keys *keys, const bool *present, const 
 
 /* Has the text a `{{ ... }}`? */
 bool be_is_template(const char *text);
+/* The machine that templates ask for what the job does not say (nr_cpu, memory). */
+struct be_machine {
+	const struct be_node *host; /* given, or NULL: the job's own is looked up when one asks */
+	const char *data_dir;
+	struct be_node *own;
+	bool looked;
+};
 /*
  * Evaluates the templates in @node, a scalar of @job, and gives the text with their values in @out; NULL in @out when
  * one is nil, which drops the combination.
  */
-int be_template_eval(const struct be_node *node, const struct be_node *job, const struct be_node *host,
+int be_template_eval(const struct be_node *node, const struct be_node *job, struct be_machine *machine,
 		     struct be_node **out, struct be_error *err) BE_MUST_CHECK;
 
 struct be_expansion {
 	const struct be_keys *keys;
-	const struct be_node *host;
+	struct be_machine machine;
 	const char *base; /* file name without .yaml */
 	size_t cost;      /* bytes copied so far: what limits the whole */
 	struct be_jobs *out;

@@ -55,12 +55,15 @@ static int check_text(const struct be_buf *text, const char *name, struct be_err
 {
 	const char *data = text->data;
 	unsigned line = 1, col = 1;
-	if (text->len >= 2 && ((data[0] == '\xff' && data[1] == '\xfe') || (data[0] == '\xfe' && data[1] == '\xff')))
-		return be_hint((be_fail_usage(err, "%s:1:1: UTF-16 text; job files are UTF-8", name), err),
-			       "convert it: iconv -f UTF-16 -t UTF-8");
+	if (be_starts(data, "\xff\xfe") || be_starts(data, "\xfe\xff")) {
+		be_fail_usage(err, "%s:1:1: UTF-16 text; job files are UTF-8", name);
+		return be_hint(err, "convert it: iconv -f UTF-16 -t UTF-8");
+	}
 	for (size_t i = 0; i < text->len;) {
 		size_t n = be_utf8_length(data + i);
 		unsigned char c = (unsigned char)data[i];
+		if (c == '\0')
+			return be_fail_usage(err, "%s:%u:%u: a NUL byte", name, line, col);
 		if (n == 0 && c < 0x80)
 			return be_fail_usage(err, "%s:%u:%u: the control character 0x%02x", name, line, col, c);
 		if (n == 0)
@@ -175,6 +178,7 @@ static int refuse_ruby(const struct be_line *line, struct be_error *err)
 /* `#! title`, `:#! title:`, `? :#! title` and `:# remark:`; @title is NULL for a remark. */
 static bool is_marker(const char *text, bool *long_form, char **title)
 {
+	text += strspn(text, " ");
 	*long_form = be_starts(text, "? ");
 	text += *long_form ? 2 : 0;
 	bool quoted = *text == '"' || *text == '\'';
@@ -220,7 +224,8 @@ static void take_markers(struct be_lines *lines, struct be_source *source)
 		blank(&lines->v[i]);
 		/* A long key goes on until the line with its colon. */
 		for (size_t k = i + 1; long_form && k < lines->n && k < i + 8; k++) {
-			bool colon = lines->v[k].text[0] == ':' && lines->v[k].text[1] != '#';
+			const char *start = lines->v[k].text + strspn(lines->v[k].text, " ");
+			bool colon = start[0] == ':' && start[1] != '#';
 			blank(&lines->v[k]);
 			if (colon)
 				break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "expr.h"
+#include "host.h"
 
 bool be_is_template(const char *text)
 {
@@ -14,7 +15,8 @@ bool be_is_template(const char *text)
 }
 
 struct scope {
-	const struct be_node *job, *host;
+	const struct be_node *job;
+	struct be_machine *machine;
 	const char *compound; /* a name that was asked for and holds a list or a map */
 	char compound_name[128];
 };
@@ -37,12 +39,25 @@ static struct be_value value_of(const struct be_node *node)
 	}
 }
 
+/* A machine that is not there is no error here: the template then asks for a name that does not exist. */
+static const struct be_node *machine_of(const struct scope *scope)
+{
+	struct be_machine *machine = scope->machine;
+	if (machine->host || machine->looked)
+		return machine->host ? machine->host : machine->own;
+	struct be_error err = BE_ERROR_INIT;
+	be_autostrv struct be_strv warnings = { 0 };
+	machine->own = be_host_of_job(scope->job, machine->data_dir, &warnings, NULL, NULL, &err);
+	machine->looked = true;
+	return machine->own;
+}
+
 static bool lookup(void *data, const char *name, struct be_value *out)
 {
 	struct scope *scope = data;
 	const struct be_node *node = be_get_path(scope->job, name);
 	if (!node)
-		node = be_get(scope->host, name);
+		node = be_get(machine_of(scope), name);
 	if (!node)
 		return false;
 	if (node->kind == BE_SEQ || node->kind == BE_MAP) {
@@ -92,10 +107,10 @@ static struct be_node *result(const struct be_node *node, const struct be_value 
 	return out;
 }
 
-int be_template_eval(const struct be_node *node, const struct be_node *job, const struct be_node *host,
+int be_template_eval(const struct be_node *node, const struct be_node *job, struct be_machine *machine,
 		     struct be_node **out, struct be_error *err)
 {
-	struct scope scope = { .job = job, .host = host };
+	struct scope scope = { .job = job, .machine = machine };
 	const struct be_expr_env env = { .lookup = lookup, .data = &scope };
 	be_autobuf struct be_buf text = { 0 };
 	be_autovalue struct be_value value = be_value_nil();

@@ -111,12 +111,27 @@ static void drop_anchors(struct reader *r)
 	r->n_anchors = 0;
 }
 
-static struct be_node *read_alias(struct reader *r, const yaml_event_t *event)
+static unsigned depth_of(const struct be_node *node)
+{
+	unsigned deepest = 0;
+	for (size_t i = 0; i < node->n; i++) {
+		unsigned depth = depth_of(node->items[i]) + 1;
+		if (depth > deepest)
+			deepest = depth;
+	}
+	return deepest;
+}
+
+static struct be_node *read_alias(struct reader *r, const yaml_event_t *event, unsigned depth)
 {
 	const char *name = (const char *)event->data.alias.anchor;
 	for (size_t i = r->n_anchors; i-- > 0;) {
 		if (strcmp(r->anchors[i].name, name) != 0)
 			continue;
+		if (depth + depth_of(r->anchors[i].node) > BE_NODE_MAX_DEPTH) {
+			fail_at(r, event->start_mark, "nested too deeply");
+			return NULL;
+		}
 		struct be_node *copy = copy_counted(r, r->anchors[i].node, event->start_mark);
 		if (copy)
 			place(r, copy, event->start_mark);
@@ -205,7 +220,7 @@ static void close_gaps(struct be_node *map)
 
 static int check_duplicates(struct reader *r, struct be_node *map, const yaml_mark_t *marks)
 {
-	if (map->n < 2)
+	if (map->n < 2 || !marks)
 		return 0;
 	char ***sorted = be_realloc(NULL, map->n, sizeof(*sorted));
 	for (size_t i = 0; i < map->n; i++)
@@ -325,7 +340,7 @@ static struct be_node *read_node(struct reader *r, yaml_event_t *event, unsigned
 		return NULL;
 	}
 	if (event->type == YAML_ALIAS_EVENT)
-		return read_alias(r, event);
+		return read_alias(r, event, depth);
 	struct be_node *node = NULL;
 	int rc = 0;
 	const yaml_char_t *anchor = NULL, *tag = NULL;

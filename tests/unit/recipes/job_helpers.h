@@ -39,7 +39,18 @@ static inline char *folder_add(const struct folder *folder, const char *name, co
 	return path;
 }
 
-/* All atoms as YAML, a line `== NAME` before each; warnings as `! TEXT`; the folder's path is cut from texts. */
+/* Warnings as `! TEXT`, without the folder's path. */
+static inline char *warnings_text(const struct be_strv *warnings, const char *folder)
+{
+	be_autobuf struct be_buf out = { 0 };
+	size_t n = strlen(folder);
+	for (size_t i = 0; i < warnings->n; i++)
+		be_buf_addf(&out, "! %s\n",
+			    be_starts(warnings->v[i], folder) ? warnings->v[i] + n + 1 : warnings->v[i]);
+	return be_buf_steal(&out);
+}
+
+/* All atoms as YAML, a line `== NAME` before each, then the warnings. */
 static inline char *jobs_text(const struct be_jobs *jobs, const char *folder)
 {
 	struct be_error err = BE_ERROR_INIT;
@@ -48,11 +59,8 @@ static inline char *jobs_text(const struct be_jobs *jobs, const char *folder)
 		be_buf_addf(&out, "== %s\n", jobs->atoms[i].name);
 		cr_assert_eq(be_node_yaml(jobs->atoms[i].job, &out, &err), 0, "%s", err.text);
 	}
-	for (size_t i = 0; i < jobs->warnings.n; i++) {
-		const char *text = jobs->warnings.v[i];
-		size_t n = strlen(folder);
-		be_buf_addf(&out, "! %s\n", strncmp(text, folder, n) == 0 ? text + n + 1 : text);
-	}
+	be_autofree char *warnings = warnings_text(&jobs->warnings, folder);
+	be_buf_adds(&out, warnings);
 	return be_buf_steal(&out);
 }
 

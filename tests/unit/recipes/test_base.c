@@ -84,6 +84,17 @@ Test(node, alias_bomb_is_limited, .timeout = 5)
 	cr_expect(strstr(err.text, "aliases make the document too large"), "%s", err.text);
 }
 
+Test(node, aliases_do_not_nest_without_end)
+{
+	be_autobuf struct be_buf b = { 0 };
+	be_buf_adds(&b, "a0: &a0 x\n");
+	for (int i = 1; i < 100; i++)
+		be_buf_addf(&b, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_null(load(b.data, &err));
+	cr_expect_str_eq(err.text, "t.yaml:65:12: nested too deeply");
+}
+
 Test(node, merge_keys)
 {
 	struct be_error err = BE_ERROR_INIT;

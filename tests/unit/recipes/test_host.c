@@ -2,15 +2,6 @@
 #include "job_helpers.h"
 #include "host.h"
 
-static char *warnings_text(const struct be_strv *warnings, const char *folder)
-{
-	be_autobuf struct be_buf out = { 0 };
-	size_t n = strlen(folder);
-	for (size_t i = 0; i < warnings->n; i++)
-		be_buf_addf(&out, "%s\n", be_starts(warnings->v[i], folder) ? warnings->v[i] + n + 1 : warnings->v[i]);
-	return be_buf_steal(&out);
-}
-
 static void expect_host(const char *text, const char *yaml, const char *wanted_warnings)
 {
 	be_autofolder struct folder folder = folder_make();
@@ -49,18 +40,18 @@ Test(host, what_is_odd_is_a_warning_with_its_position)
 		    "hdd_partitions: /dev/sda* sdb\nnr_ssd_partitions: 2\nssd_partitions: /dev/sdc\n",
 		    "nr_cpu: lots\nmemory: 1.5G\nnr_sdd_partitions: 1\n"
 		    "hdd_partitions: /dev/sda* sdb\nnr_ssd_partitions: 2\nssd_partitions: /dev/sdc\n",
-		    "host:2:1: the key \"nr_cpu\" stands twice, first in line 1: the last one counts\n"
-		    "host:4:1: nothing knows the key \"nr_sdd_partitions\"; is it \"nr_hdd_partitions\"?\n"
-		    "host:2:9: nr_cpu is no number\n"
-		    "host:3:9: memory is no size, such as 16G\n"
-		    "host:5:17: \"sdb\" is no path of a device\n"
-		    "host:5:17: hdd_partitions has a pattern, and nr_hdd_partitions does not say how many it means\n"
-		    "host:7:17: ssd_partitions names 1, nr_ssd_partitions says 2\n");
+		    "! host:2:1: the key \"nr_cpu\" stands twice, first in line 1: the last one counts\n"
+		    "! host:4:1: nothing knows the key \"nr_sdd_partitions\"; is it \"nr_hdd_partitions\"?\n"
+		    "! host:2:9: nr_cpu is no number\n"
+		    "! host:3:9: memory is no size, such as 16G\n"
+		    "! host:5:17: \"sdb\" is no path of a device\n"
+		    "! host:5:17: hdd_partitions has a pattern, and nr_hdd_partitions does not say how many it means\n"
+		    "! host:7:17: ssd_partitions names 1, nr_ssd_partitions says 2\n");
 	expect_host("model: x\nnr_hdd_partitions: 2\nhdd_partitions:\n",
 		    "model: x\nnr_hdd_partitions: 2\nhdd_partitions: null\n",
-		    "host:1:1: the host file does not state memory\n"
-		    "host:1:1: the host file does not state nr_cpu\n"
-		    "host:2:20: nr_hdd_partitions says 2, and hdd_partitions names none\n");
+		    "! host:1:1: the host file does not state memory\n"
+		    "! host:1:1: the host file does not state nr_cpu\n"
+		    "! host:2:20: nr_hdd_partitions says 2, and hdd_partitions names none\n");
 }
 
 Test(host, refused)
