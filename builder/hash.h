@@ -1,0 +1,30 @@
+/* SHA-256 by libcrypto, as lower-case hexadecimal text. */
+#ifndef BE_HASH_H
+#define BE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+#define BE_HASH_TEXT 65 /* bytes of a hash as text, with its NUL */
+
+struct be_hash {
+	void *ctx; /* EVP_MD_CTX */
+};
+void be_hash_start(struct be_hash *hash);
+void be_hash_add(struct be_hash *hash, const void *data, size_t len);
+/* Adds a text with its length before it, so that lists of texts cannot run into each other. NULL differs from "". */
+void be_hash_adds(struct be_hash *hash, const char *text);
+/* Ends the hash and frees it. */
+void be_hash_end(struct be_hash *hash, char out[BE_HASH_TEXT]);
+void be_hash_drop(struct be_hash *hash);
+#define be_autohash be_cleanup(be_hash_drop)
+
+/* Adds the content of a file from its start; -1 when it cannot be read. */
+int be_hash_add_file(struct be_hash *hash, const char *path, struct be_error *err) BE_MUST_CHECK;
+/* One file; @size may be NULL. */
+int be_hash_file(const char *path, char out[BE_HASH_TEXT], int64_t *size, struct be_error *err) BE_MUST_CHECK;
+
+#endif
