@@ -1,0 +1,34 @@
+/*
+ * Which files of which packages an image needs: the programs that the plan names, the files that it names, and what
+ * these lead to by symbolic links and by the ELF files' interpreter and libraries. Not the packages' whole content and
+ * not the whole package closure: a package is fetched and read only when something is looked for in it.
+ */
+#ifndef BE_DEB_SELECT_H
+#define BE_DEB_SELECT_H
+
+#include "base/node.h"
+#include "builder/deb.h"
+
+struct be_pick {
+	size_t package;       /* index into the packages */
+	struct be_strv paths; /* sorted */
+};
+struct be_selection {
+	struct be_pick *picks; /* in the order of the packages; only those that files come from */
+	size_t n;
+	char *oldest_kernel;  /* the oldest kernel that the C library runs on, "3.2.0", or NULL: not stated */
+	struct be_strv notes; /* what was asked and is not there, for the deviations */
+};
+void be_selection_free(struct be_selection *selection);
+#define be_autoselection be_cleanup(be_selection_free)
+
+/*
+ * @packages as resolved, the first @named of them named by the plan; @debs has one member for each and keeps what is
+ * read, so that packing need not read it again. @programs and @files as in the plan's image (SCHEMA.md, section 2).
+ * Kept in the cache: the same question reads nothing.
+ */
+int be_select(struct be_suite *suite, const struct be_packages *packages, size_t named, struct be_deb *debs,
+	      const struct be_strv *programs, const struct be_strv *files, struct be_selection *selection,
+	      struct be_error *err) BE_MUST_CHECK;
+
+#endif
