@@ -1,0 +1,60 @@
+/*
+ * The kernel of an image and where its modules come from: Debian's package, a .deb of `make bindeb-pkg`, a bzImage
+ * with a folder of modules, a build tree, or the robot's vmlinuz with modules.cgz beside it.
+ */
+#ifndef BE_KERNEL_H
+#define BE_KERNEL_H
+
+#include "builder/apt.h"
+#include "builder/cpio.h"
+#include "builder/tree.h"
+
+struct be_kernel {
+	char *source;            /* debian, package, file, tree */
+	char *package, *version; /* of a Debian package, or NULL */
+	char *release;           /* 6.12.48+deb13-amd64, from the image's header */
+	struct be_object image;  /* the bzImage, in the cache */
+	struct be_object config; /* its configuration, in the cache; path NULL: not known */
+	struct be_buf config_text;
+
+	/* Where its modules are: one of the three, or none. */
+	char *archive;         /* a .deb, or a cpio archive such as modules.cgz */
+	char *modules;         /* the folder with kernel/ and modules.order in it */
+	char *tree;            /* a build tree */
+	char id[BE_HASH_TEXT]; /* hash of the archive; "" with folders, which may change at any time */
+	struct be_tree files;  /* what the archive holds, once it is read */
+	bool unpacked;
+
+	struct be_suite *suite;
+	struct be_packages packages; /* Debian's package, to be fetched */
+};
+void be_kernel_free(struct be_kernel *kernel);
+#define be_autokernel be_cleanup(be_kernel_free)
+
+/* @wish "debian" or NULL: the package behind linux-image-amd64 in @suite; else a file or folder. @modules: --modules,
+ * or NULL. */
+int be_kernel_find(struct be_kernel *kernel, struct be_suite *suite, const char *wish, const char *modules,
+		   struct be_error *err) BE_MUST_CHECK;
+
+/* Reads the archive that the modules are in, into `files`; does nothing when that is done. */
+int be_kernel_unpack(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;
+
+/*
+ * The release that a bzImage names in its header: offset 0x20e, Documentation/arch/x86/boot.rst. Fails for anything
+ * that is no 64-bit bzImage. The caller frees.
+ */
+char *be_kernel_release(const char *path, struct be_error *err);
+
+enum be_config { BE_CONFIG_UNKNOWN, BE_CONFIG_NO, BE_CONFIG_MODULE, BE_CONFIG_YES };
+/* What the configuration says about @symbol (without CONFIG_). */
+enum be_config be_kernel_config(const struct be_kernel *kernel, const char *symbol);
+
+/* The value without quotes, "250", "y"; NULL: off or not known. The caller frees. */
+char *be_kernel_config_value(const struct be_kernel *kernel, const char *symbol);
+
+/* Refuses a kernel that cannot run this image: older than @oldest (the C library's, or NULL), or without initrd. */
+int be_kernel_check(const struct be_kernel *kernel, const char *oldest, struct be_error *err) BE_MUST_CHECK;
+/* The best compression that the kernel can unpack; @small asks for the highest level. */
+void be_kernel_compressor(const struct be_kernel *kernel, bool small, struct be_compressor *compressor);
+
+#endif
