@@ -10,6 +10,15 @@ VERSION := 0.1.0
 PROGRAM := $(BUILD)/mkbenchenv
 GUEST := $(BUILD)/guest
 
+# One short line a file; V=1 shows the commands.
+ifdef V
+say := @:
+Q :=
+else
+say := @echo
+Q := @
+endif
+
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla \
 	-Wformat=2 -Wno-format-nonliteral -Wundef
 ifdef CI
@@ -41,15 +50,17 @@ programs: $(if $(wildcard builder/main.c),$(PROGRAM))
 define folder
 $(BUILD)/lib$(1).a: $(call obj,$(src_$(1)))
 	@rm -f $$@
-	$$(AR) rcsD $$@ $$^
+	$$(Q)$$(AR) rcsD $$@ $$^
 $(BUILD)/obj/$(1)/%.o: $(1)/%.c Makefile
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE_CFLAGS) $$(CFLAGS) $(call pc,--cflags,$(LIBS_$(1))) -MMD -MP -c $$< -o $$@
+	$$(say) '  CC   $$<'
+	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(CFLAGS) $(call pc,--cflags,$(LIBS_$(1))) -MMD -MP -c $$< -o $$@
 endef
 $(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
 
 $(PROGRAM): $(BUILD)/obj/builder/main.o $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
-	$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
+	$(say) '  LINK $@'
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
 
 include initrd/guest.mk
 include .ci/project.mk

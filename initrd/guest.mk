@@ -20,11 +20,13 @@ guest: $(GUEST).libraries
 $(GUEST)/init: $(BUILD)/obj/initrd/main.o $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a \
 	initrd/guest.mk
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $(GUEST_LINK) $(GUEST_LEAVE_OUT) -o $@ $(filter %.o %.a,$^) $(GUEST_STATIC) $(GUEST_SHARED)
+	$(say) '  LINK $@'
+	$(Q)$(CC) $(LDFLAGS) $(GUEST_LINK) $(GUEST_LEAVE_OUT) -o $@ $(filter %.o %.a,$^) $(GUEST_STATIC) $(GUEST_SHARED)
 
 $(GUEST)/disk-setup: $(BUILD)/obj/disk-setup/main.o $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a initrd/guest.mk
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $(GUEST_LINK) -o $@ $(filter %.o %.a,$^) $(GUEST_STATIC) $(GUEST_SHARED)
+	$(say) '  LINK $@'
+	$(Q)$(CC) $(LDFLAGS) $(GUEST_LINK) -o $@ $(filter %.o %.a,$^) $(GUEST_STATIC) $(GUEST_SHARED)
 
 # Every library that the programs load, as this machine's own loader resolves them, and the loader.
 $(GUEST).libraries: $(GUEST_PROGRAMS)

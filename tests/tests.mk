@@ -11,7 +11,8 @@ below_builder := builder disk-setup recipes
 define unit
 $(BUILD)/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach f,$(below_$(1)),$(BUILD)/lib$(f).a) Makefile tests/tests.mk
 	@mkdir -p $$(@D)
-	$$(CC) $$(BASE_CFLAGS) -Wno-missing-prototypes -Wno-strict-prototypes $$(CFLAGS) \
+	$$(say) '  TEST $$<'
+	$$(Q)$$(CC) $$(BASE_CFLAGS) -Wno-missing-prototypes -Wno-strict-prototypes $$(CFLAGS) \
 		$(call pc,--cflags,$(foreach f,$(below_$(1)),$(LIBS_$(f)))) $$(LDFLAGS) \
 		-o $$@ $$< $(foreach f,$(below_$(1)),$(BUILD)/lib$(f).a) \
 		$(call pc,--libs,$(foreach f,$(below_$(1)),$(LIBS_$(f)))) -lcriterion -lm
