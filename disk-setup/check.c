@@ -191,6 +191,7 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 	for (size_t i = 0; i < devices->n; i++)
 		if (check_device(setup, plan, &devices->v[i], err) != 0)
 			return -1;
+	be_check_scaling(setup, devices);
 	be_check_members(setup, plan, devices);
 	for (size_t i = 0; i < devices->n; i++)
 		record(setup, &devices->v[i]);

@@ -46,14 +46,19 @@ char *be_device_attr(const struct be_root *root, const char *kernel, const char 
 	return be_root_text(root, path);
 }
 
-void be_device_set_attr(struct be_node *map, const char *key, const struct be_root *root, const char *kernel,
-			const char *attr)
+void be_device_set_value(struct be_node *map, const char *key, const char *text)
 {
-	be_autofree char *text = be_device_attr(root, kernel, attr);
 	if (text && be_scalar_type(text) == BE_TYPE_INT)
 		be_set_int(map, key, strtoll(text, NULL, 10));
 	else
 		be_set_str(map, key, text);
+}
+
+void be_device_set_attr(struct be_node *map, const char *key, const struct be_root *root, const char *kernel,
+			const char *attr)
+{
+	be_autofree char *text = be_device_attr(root, kernel, attr);
+	be_device_set_value(map, key, text);
 }
 
 static bool attr_is(const struct be_root *root, const char *kernel, const char *attr, const char *value)

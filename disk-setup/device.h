@@ -58,7 +58,9 @@ char *be_device_kernel_name(const struct be_root *root, const char *path, char *
 char *be_device_whole(const struct be_root *root, const char *kernel);
 /* "/sys/class/block/KERNEL/ATTR" as text or NULL. The caller frees. */
 char *be_device_attr(const struct be_root *root, const char *kernel, const char *attr);
-/* Sets @key of @map to an attribute of @kernel: a number where it reads as one, nothing where there is none. */
+/* Sets @key of @map to what the kernel says: a number where it reads as one, nothing where @text is NULL. */
+void be_device_set_value(struct be_node *map, const char *key, const char *text);
+/* The same with an attribute of @kernel. */
 void be_device_set_attr(struct be_node *map, const char *key, const struct be_root *root, const char *kernel,
 			const char *attr);
 int64_t be_device_size(const struct be_root *root, const char *kernel); /* bytes; -1: not known */

@@ -52,13 +52,13 @@ static bool near(int64_t a, int64_t b)
 
 /*
  * A host file may say 3T, which LKP's units read as binary, of a disk that its vendor sells as 3 TB, which is decimal:
- * both readings of a round size are accepted.
+ * both readings of a round size are accepted. An fsdax namespace may keep its page map, 64 bytes a page, on the device.
  */
-static bool size_matches(int64_t stated, int64_t there)
+static bool size_matches(int64_t stated, int64_t there, bool pmem)
 {
 	static const int64_t binary[] = { 1ll << 40, 1ll << 30 };
 	static const int64_t decimal[] = { 1000000000000, 1000000000 };
-	if (near(there, stated))
+	if (near(there, stated) || (pmem && near(there, stated - stated / 64)))
 		return true;
 	for (size_t i = 0; i < BE_ARRAY_LEN(binary); i++)
 		if (stated % binary[i] == 0)
@@ -66,25 +66,44 @@ static bool size_matches(int64_t stated, int64_t there)
 	return false;
 }
 
-static void check_size(const struct be_setup *setup, struct be_device *d)
+/* The size that the plan states and the disk does not have; 0: it has it, or none is stated. */
+static int64_t other_size(const struct be_device *d)
 {
 	int64_t stated = be_get_int(d->disk, "size", be_get_int(d->stanza, "size", 0));
-	int64_t there = d->disk_size;
+	bool pmem = strcmp(d->kind, "pmem") == 0;
+	return stated <= 0 || size_matches(stated, d->disk_size, pmem) ? 0 : stated;
+}
+
+static void check_size(const struct be_setup *setup, struct be_device *d)
+{
+	int64_t stated = other_size(d);
 	char a[32], b[32];
-	if (d->size <= 0) {
+	if (d->size <= 0)
 		be_refuse(d, be_strdup("see whether the medium is there"), "%s has no size", d->kernel);
-		return;
-	}
-	if (stated <= 0 || size_matches(stated, there))
-		return;
-	be_size_text(stated, a);
-	be_size_text(there, b);
-	if (setup->scaled)
-		be_note(setup->deviations, "disk.size", "%s: %s stated, here %s", d->name, a, b);
-	else
+	else if (stated && !setup->scaled)
 		be_refuse(d, be_strdup("correct the host file's size, or name the disk that is meant"),
-			  "%s is stated with %s (%lld bytes), but has %s (%lld bytes)", d->whole, a, (long long)stated,
-			  b, (long long)there);
+			  "%s is stated with %s (%lld bytes), but has %s (%lld bytes)", d->whole,
+			  be_size_text(stated, a), (long long)stated, be_size_text(d->disk_size, b),
+			  (long long)d->disk_size);
+}
+
+/* One deviation for all disks of the same two sizes. */
+void be_check_scaling(struct be_setup *setup, const struct be_devices *devices)
+{
+	be_autofree bool *told = be_alloc(devices->n + 1);
+	for (size_t i = 0; setup->scaled && i < devices->n; i++) {
+		int64_t stated = other_size(&devices->v[i]), there = devices->v[i].disk_size;
+		be_autobuf struct be_buf names = { 0 };
+		char a[32], b[32];
+		for (size_t j = i; stated && !told[i] && j < devices->n; j++)
+			if (other_size(&devices->v[j]) == stated && devices->v[j].disk_size == there) {
+				be_buf_addf(&names, "%s%s", names.len ? ", " : "", devices->v[j].name);
+				told[j] = j != i;
+			}
+		if (names.len)
+			be_note(setup->deviations, "disk.size", "%s: %s stated, here %s", names.data,
+				be_size_text(stated, a), be_size_text(there, b));
+	}
 }
 
 static bool file_has_line(const struct be_root *root, const char *path, const char *line)

@@ -127,6 +127,6 @@ struct be_node *be_pmem_identity(const struct be_root *root, const char *whole)
 		be_set_str(node, "uuid", uuid);
 	be_set_str(node, "region", region);
 	be_set_str(node, "provider", bus);
-	be_set_str(node, "numa_node", numa);
+	be_device_set_value(node, "numa_node", numa);
 	return node;
 }

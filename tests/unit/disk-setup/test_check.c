@@ -1,0 +1,201 @@
+#include "recorded.h"
+
+static struct be_setup setup;
+
+static void load(void)
+{
+	recorded_load(&setup, RECORDED_DISKS);
+}
+
+static void unload(void)
+{
+	recorded_free(&setup);
+}
+
+TestSuite(check, .init = load, .fini = unload);
+
+/* Checks a plan of the stanzas @devices and of @more, which is the rest of the document. */
+static int check(const char *devices, const char *more, struct be_error *err)
+{
+	be_autofree char *text = be_strf("layout:\n  wait: 0\n  devices:\n%s%s", devices, more);
+	be_autonode struct be_node *plan = recorded_plan(text);
+	return be_setup_check(&setup, plan, err);
+}
+
+Test(check, one_device)
+{
+	static const struct {
+		const char *stanza;
+		const char *refusal; /* NULL: it may be written */
+		const char *remedy;
+	} cases[] = {
+		{ "{name: d, kind: hdd, path: /dev/sdk1}", NULL, NULL },
+		{ "{name: d, kind: hdd, path: /dev/sdk1, size: 838860800}", NULL, NULL },
+		{ "{name: d, kind: pmem, path: /dev/pmem0}", NULL, NULL },
+		{ "{name: d, kind: pmem, path: /dev/pmem0, size: 536870912}", NULL, NULL },
+		{ "{name: d, kind: pmem, path: /dev/pmem2}", NULL, NULL },
+		{ "{name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}",
+		  "sdk is stated with 3 TiB (3298534883328 bytes), but has 800 MiB (838860800 bytes)",
+		  "host file's size" },
+		{ "{name: d, kind: ssd, path: /dev/sdk1}", "sdk is stated as ssd (not rotational), but is rotational",
+		  "/sys/block/sdk/queue/rotational" },
+		{ "{name: d, kind: nvme, path: /dev/sdk1}", "sdk1 is no nvme device", "correct the path" },
+		{ "{name: d, kind: pmem, path: /dev/sdk1}", "sdk1 is no pmem device", "correct the path" },
+		{ "{name: d, kind: floppy, path: /dev/sdk1}", "kind \"floppy\" is not known", "use hdd" },
+		{ "{name: d, kind: ssd, path: /dev/sdo1}", "sdo1 is mounted on /fs/s", "unmount /fs/s" },
+		{ "{name: d, kind: ssd, path: /dev/sdo}", "sdo1 is mounted on /fs/s", "unmount /fs/s" },
+		{ "{name: d, kind: nvme, path: /dev/nvme0n1}", "nvme0n1 is mounted on /fs/n", "unmount /fs/n" },
+		{ "{name: d, kind: hdd, path: /dev/sda}", "sda is read-only", "blockdev --setrw /dev/sda" },
+		{ "{name: d, kind: hdd, path: /dev/sdc}", "sdc is mapped by the device mapper as dm-0 (held)",
+		  "dmsetup remove held" },
+		{ "{name: d, kind: hdd, path: /dev/sde}", "sde is a member of the md array md9 (raid1, clean)",
+		  "mdadm --stop /dev/md9" },
+		{ "{name: d, kind: hdd, path: /dev/sdh}", "sdh1 is a member of the md array md127 (raid5, clean)",
+		  "mdadm --stop /dev/md127" },
+		{ "{name: d, kind: hdd, path: /dev/sdl}", "sdl is in use as swap", "swapoff /dev/sdl" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_TWICE}",
+		  "2 devices claim this name (device numbers 8:48, 8:80)", "by another of its names" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		be_autofree char *devices = be_strf("  - %s\n", cases[i].stanza);
+		int rc = check(devices, "", &err);
+		const struct be_node *found = be_get(setup.found, "d");
+		if (!cases[i].refusal) {
+			cr_expect_eq(rc, 0, "%s: %s", cases[i].stanza, err.text);
+			cr_expect(be_starts(be_get_str(found, "decision", ""), "may be written: carries nothing"));
+			continue;
+		}
+		cr_expect_eq(rc, -1, "%s: not refused", cases[i].stanza);
+		cr_expect_not_null(strstr(err.text, cases[i].refusal), "%s: %s", cases[i].stanza, err.text);
+		cr_expect_not_null(strstr(err.hint, cases[i].remedy), "%s: %s", cases[i].stanza, err.hint);
+		cr_expect_str_eq(be_get_str(found, "decision", ""), "refused");
+		cr_expect_not_null(be_get(found, "refused"));
+	}
+}
+
+Test(check, round_sizes_read_both_ways)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *size = be_root_path(&setup.root, "/sys/class/block/sdk/size");
+	/* 3000592982016 bytes: what a "3 TB" disk has. */
+	cr_assert_eq(be_write_file(size, "5860533168\n", 11, 0644, &err), 0, "%s", err.text);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n", "", &err), 0, "%s",
+		     err.text);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 4398046511104}\n", "", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 2998534883328}\n", "", &err), 0, "%s",
+		     err.text);
+}
+
+Test(check, all_refusals_are_told)
+{
+	struct be_error err = BE_ERROR_INIT;
+	cr_assert_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+			   "  - {name: disk1, kind: ssd, path: /dev/sdk2}\n"
+			   "  - {name: disk2, kind: hdd, path: /dev/sdl}\n",
+			   "", &err),
+		     -1);
+	cr_expect_str_eq(err.text,
+			 "2 of 3 devices refused, nothing was written: disk1 (/dev/sdk2): sdk is stated as ssd (not "
+			 "rotational), but is rotational; disk2 (/dev/sdl): sdl is in use as swap");
+	cr_expect_str_eq(be_get_str(be_get(setup.found, "disk0"), "decision", ""), "may be written: carries nothing");
+}
+
+Test(check, one_disk_under_two_names)
+{
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n",
+			   "", &err),
+		     -1);
+	cr_expect_not_null(strstr(err.text, "it is the same device as disk0 (sdk1)"), "%s", err.text);
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdm}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/sdm2}\n",
+			   "", &err),
+		     -1);
+	cr_expect_not_null(strstr(err.text, "sdm2 and sdm (disk0) overlap"), "%s", err.text);
+}
+
+Test(check, scaled_sizes_are_deviations_of_a_twin)
+{
+	struct be_error err = BE_ERROR_INIT;
+	setup.scaled = true;
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/sdm2, size: 3298534883328}\n"
+			   "  - {name: disk2, kind: hdd, path: /dev/sdm1, size: 838860800}\n",
+			   "", &err),
+		     0, "%s", err.text);
+	cr_assert_eq(setup.deviations->n, 1);
+	cr_expect_str_eq(be_get_str(setup.deviations->items[0], "text", ""),
+			 "disk0, disk1: 3 TiB stated, here 800 MiB");
+}
+
+Test(check, members_of_unequal_size)
+{
+	static const char devices[] = "  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+				      "  - {name: disk1, kind: hdd, path: /dev/sdm1}\n"
+				      "  arrays:\n"
+				      "  - {name: md0, level: raid1, members: [/dev/sdk1, /dev/sdm1]}\n";
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *size = be_root_path(&setup.root, "/sys/class/block/sdm1/size");
+	cr_expect_eq(check(devices, "expect: refuse\n", &err), 0, "%s", err.text);
+	cr_expect_eq(setup.deviations->n, 0);
+	cr_assert_eq(be_write_file(size, "600000\n", 7, 0644, &err), 0, "%s", err.text);
+	cr_expect_eq(check(devices, "expect: warn\n", &err), 0, "%s", err.text);
+	cr_assert_eq(setup.deviations->n, 1);
+	cr_expect_str_eq(be_get_str(setup.deviations->items[0], "text", ""),
+			 "md0: members of unequal size (bytes): sdk1 418381824, sdm1 307200000");
+	cr_expect_eq(check(devices, "expect: refuse\n", &err), -1);
+	cr_expect_not_null(strstr(err.text, "the array's members are of unequal size"), "%s", err.text);
+}
+
+/* Puts a file system on a recorded device's (empty) file. */
+static void make_ext4(const char *device, const char *option, const char *value)
+{
+	be_autofree char *path = be_root_path(&setup.root, device);
+	const char *const argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", option, value, path, "8M", NULL };
+	recorded_run(argv);
+}
+
+Test(check, what_it_carries)
+{
+	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n";
+	struct be_error err = BE_ERROR_INIT;
+	make_ext4("/dev/sdk1", "-L", "home");
+	cr_expect_eq(check(device, "", &err), -1);
+	cr_expect_not_null(strstr(err.text, "sdk1 carries ext4 labelled \"home\", UUID "), "%s", err.text);
+	cr_expect_not_null(strstr(err.hint, "`overwrite: [ext4]` in the job, or `test_disks: owned`"), "%s", err.hint);
+	cr_expect_eq(check(device, "  overwrite: [xfs, btrfs]\n", &err), -1);
+	cr_expect_eq(check(device, "  overwrite: [xfs, ext4]\n", &err), 0, "%s", err.text);
+	cr_expect_eq(check(device, "machine: {test_disks: owned}\n", &err), 0, "%s", err.text);
+	cr_expect_not_null(strstr(be_get_str(be_get(setup.found, "d"), "decision", ""), "test_disks: owned"));
+	/* Ownership is no answer to a disk that is in use. */
+	make_ext4("/dev/sdo1", "-L", "home");
+	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/sdo1}\n", "machine: {test_disks: owned}\n", &err), -1);
+}
+
+Test(check, our_own_may_go)
+{
+	struct be_error err = BE_ERROR_INIT;
+	make_ext4("/dev/sdk1", "-U", "62656e63-6865-6e76-8001-000000000001");
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "", &err), 0, "%s", err.text);
+	cr_expect_str_eq(be_get_str(be_get(setup.found, "d"), "decision", ""),
+			 "may be written: ext4 made by mkbenchenv");
+}
+
+Test(check, memory_is_ours_whatever_it_holds)
+{
+	struct be_error err = BE_ERROR_INIT;
+	make_ext4("/dev/pmem2", "-L", "yesterday");
+	make_ext4("/dev/pmem0", "-L", "yesterday");
+	cr_expect_eq(check("  - {name: d, kind: pmem, path: /dev/pmem2}\n", "", &err), 0, "%s", err.text);
+	cr_expect_eq(check("  - {name: d, kind: pmem, path: /dev/pmem0}\n", "", &err), -1);
+}
+
+Test(check, a_recorded_system_is_never_set_up)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *plan = recorded_plan("layout: {}\n");
+	cr_expect_eq(be_setup_run(&setup, plan, &err), -1);
+	cr_expect_eq(err.status, BE_USAGE);
+}
