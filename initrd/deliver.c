@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/node.h"
+
 #define PATIENCE_MS 10000 /* the host reads the port at once; one that does not for so long will not */
 #define BLOCK 65536
 
@@ -18,7 +20,7 @@ struct be_delivery {
 	int fd;
 	enum be_framing framing;
 	struct archive *archive;
-	struct be_buf sums;   /* text of `complete` */
+	struct be_node *sums; /* map name -> SHA-256: the lines of `complete` */
 	struct be_buf framed; /* base64: the bytes of the entry that is being written */
 	char problem[256];    /* why writing failed */
 };
@@ -67,7 +69,9 @@ static int fail(struct be_delivery *d, const char *name, struct be_error *err)
 struct be_delivery *be_delivery_open(int fd, enum be_framing framing, struct be_error *err)
 {
 	struct be_delivery *d = be_alloc(sizeof(*d));
-	*d = (struct be_delivery){ .fd = fd, .framing = framing, .archive = archive_write_new() };
+	*d = (struct be_delivery){
+		.fd = fd, .framing = framing, .archive = archive_write_new(), .sums = be_node_map()
+	};
 	if (!d->archive || archive_write_set_format_pax(d->archive) != ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(d->archive, 0) != ARCHIVE_OK ||
 	    archive_write_open(d->archive, d, NULL, on_write, NULL) != ARCHIVE_OK) {
@@ -84,7 +88,7 @@ void be_delivery_free(struct be_delivery *d)
 		return;
 	archive_write_fail(d->archive); /* a stream that was not completed gets no end marks */
 	archive_write_free(d->archive);
-	be_buf_free(&d->sums);
+	be_node_free(d->sums);
 	be_buf_free(&d->framed);
 	free(d);
 }
@@ -139,9 +143,10 @@ static int end_entry(struct be_delivery *d, const char *name, EVP_MD_CTX *digest
 		return fail(d, name, err);
 	if (EVP_DigestFinal_ex(digest, sum, &len) != 1)
 		return be_fail(err, "delivery of %s: SHA-256 cannot be computed", name);
+	be_autobuf struct be_buf hex = { 0 };
 	for (unsigned i = 0; i < len; i++)
-		be_buf_addf(&d->sums, "%02x", sum[i]);
-	be_buf_addf(&d->sums, "  %s\n", name);
+		be_buf_addf(&hex, "%02x", sum[i]);
+	be_set_str(d->sums, name, hex.data);
 	return flush(d, name, err);
 }
 
@@ -234,8 +239,10 @@ int be_delivery_add_dir(struct be_delivery *d, const char *prefix, const char *p
 
 int be_delivery_complete(struct be_delivery *d, struct be_error *err)
 {
-	be_autofree char *sums = be_buf_steal(&d->sums);
-	if (be_delivery_add(d, "complete", sums, strlen(sums), err) != 0)
+	be_autobuf struct be_buf list = { 0 };
+	for (size_t i = 0; i < d->sums->n; i++)
+		be_buf_addf(&list, "%s  %s\n", d->sums->items[i]->text, d->sums->keys[i]);
+	if (be_delivery_add(d, "complete", list.data, list.len, err) != 0)
 		return -1;
 	if (archive_write_close(d->archive) != ARCHIVE_OK)
 		return fail(d, "the stream's end", err);

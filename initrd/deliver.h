@@ -1,6 +1,7 @@
 /*
  * The delivery: one pax tar stream, each entry handed to the host before the next is begun, so that a crash loses only
- * what was not said yet. Its last entry, `complete`, lists the SHA-256 of all entries before it.
+ * what was not said yet. Its last entry, `complete`, lists the SHA-256 of all entries before it (of each
+ * name the last).
  */
 #ifndef BE_DELIVER_H
 #define BE_DELIVER_H
@@ -19,7 +20,8 @@ struct be_delivery;
 
 /* Starts a stream on @fd, which stays the caller's. */
 struct be_delivery *be_delivery_open(int fd, enum be_framing framing, struct be_error *err);
-/* Adds an entry and flushes it. A write that does not get on for 10 s is an error, and so is all that follows. */
+/* Adds an entry and flushes it. An entry of a name that was used before takes the earlier one's place for the reader. A
+ * write that does not get on for 10 s is an error, and so is all that follows. */
 int be_delivery_add(struct be_delivery *d, const char *name, const void *data, size_t len,
 		    struct be_error *err) BE_MUST_CHECK;
 int be_delivery_add_file(struct be_delivery *d, const char *name, const char *path, struct be_error *err) BE_MUST_CHECK;

@@ -228,7 +228,7 @@ void be_facts_after(struct be_guest *guest)
 	be_set(guest->facts, "workload.elapsed", be_node_real(elapsed));
 	be_set_str(guest->facts, "workload.ended_by",
 		   be_ended_by(be_get_str(guest->outcome, "state", "done"), elapsed, asked));
-	struct be_node *dirty = be_sample_dirty(&guest->sample);
+	struct be_node *dirty = be_sample_dirty(&guest->sample); /* a map, or "never reached" */
 	if (dirty)
 		be_set(guest->facts, "vm.dirty_limit_first_hit", dirty);
 }

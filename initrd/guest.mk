@@ -13,7 +13,7 @@ GUEST_SHARED := -lkmod -lmount -lblkid -lfdisk -lcrypto -lm
 # DT_RPATH, not DT_RUNPATH: it holds for the libraries of the libraries too.
 GUEST_LINK := -Wl,--dynamic-linker=$(GUEST_LIB)/$(GUEST_LOADER) -Wl,-rpath,$(GUEST_LIB) -Wl,--disable-new-dtags \
 	-Wl,--as-needed
-GUEST_PROGRAMS := $(if $(wildcard recipes/workload.c),$(GUEST)/init) $(if $(wildcard disk-setup/main.c),$(GUEST)/disk-setup)
+GUEST_PROGRAMS := $(GUEST)/init $(GUEST)/disk-setup
 
 guest: $(GUEST).libraries
 

@@ -55,6 +55,18 @@ int be_module_load(const char *name, struct be_error *err)
 	return be_fail_errno(err, errno, "module %s cannot be loaded", name);
 }
 
+bool be_module_is_driver(const char *name)
+{
+	struct kmod_module *module;
+	struct kmod_ctx *ctx = context();
+	if (!ctx || kmod_module_new_from_name(ctx, name, &module) != 0)
+		return false;
+	const char *path = kmod_module_get_path(module);
+	bool driver = path && strstr(path, "/kernel/drivers/");
+	kmod_module_unref(module);
+	return driver;
+}
+
 static void collect(int dirfd, const char *name, struct be_strv *aliases)
 {
 	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

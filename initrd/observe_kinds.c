@@ -272,6 +272,8 @@ static struct be_reading look_tool(const struct be_look *look)
 	return selected(look, text, argv.v[0]);
 }
 
+#define NOT_APPLICABLE "not applicable: " /* how the plan and the runner state that, with the reason behind it */
+
 /* A value that somebody else stated: for a scope of several instances it may be a map by instance. */
 static struct be_reading stated(const struct be_look *look, const struct be_node *values, const char *who)
 {
@@ -281,6 +283,11 @@ static struct be_reading stated(const struct be_look *look, const struct be_node
 		value = be_get(value, look->at->key);
 	if (!value)
 		return be_reading_absent("%s states no %s", who, name);
+	const char *text = value->kind == BE_SCALAR ? value->text : "";
+	if (be_streq(text, "not applicable"))
+		return be_reading_not_applicable("as %s states", who);
+	if (be_starts(text, NOT_APPLICABLE))
+		return be_reading_not_applicable("%s", text + strlen(NOT_APPLICABLE));
 	return be_reading_value(be_node_clone(value));
 }
 

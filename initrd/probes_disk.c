@@ -24,20 +24,31 @@ static char *attribute(const struct be_look *look, const char *name)
 	return be_root_text(&look->o->root, path);
 }
 
+/* The driver's name, by which an unknown kind of disk is called. */
+static char *driver_of(const struct be_look *look)
+{
+	be_autofree char *link = be_strf("/sys/block/%s/device/driver", disk_of(look));
+	char *name = be_kernel_name(&look->o->root, link);
+	return name ? name : be_strdup("unknown");
+}
+
 struct be_reading be_probe_disk_kind(const struct be_look *look)
 {
-	static const char *const drivers[][2] = {
-		{ "pmem", "pmem" }, { "ram", "brd" },   { "nvme", "nvme" }, { "vd", "virtio" },
-		{ "md", "md" },     { "loop", "loop" }, { "dm-", "dm" },    { "zram", "zram" },
+	static const char *const names[][2] = {
+		{ "pmem", "pmem" }, { "ram", "brd" }, { "nvme", "nvme" },
+		{ "vd", "virtio" }, { "md", "md" },   { "loop", "loop" },
 	};
 	const char *disk = disk_of(look);
-	for (size_t i = 0; i < BE_ARRAY_LEN(drivers); i++)
-		if (be_starts(disk, drivers[i][0]))
-			return be_reading_text(drivers[i][1]);
 	be_autofree char *rotational = attribute(look, "queue/rotational");
 	if (!rotational)
 		return be_reading_absent("no such file /sys/block/%s/queue/rotational", disk);
-	return be_reading_text(be_streq(rotational, "1") ? "hdd" : "ssd");
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
+		if (be_starts(disk, names[i][0]))
+			return be_reading_text(names[i][1]);
+	if (be_starts(disk, "sd"))
+		return be_reading_text(be_streq(rotational, "1") ? "hdd" : "ssd");
+	be_autofree char *driver = driver_of(look);
+	return be_reading_value(be_node_strf("other: %s", driver));
 }
 
 /* The serial number of a SCSI or SATA disk: VPD page 0x80, a header of four bytes and the text. */
@@ -52,20 +63,20 @@ static char *vpd_serial(const struct be_look *look)
 	return be_strdup(be_trim(text));
 }
 
-/* Names in /dev/disk/by-id that lead to this disk. */
-static struct be_node *by_id(const struct be_look *look)
+/* The first name in /dev/disk/by-id that leads to this disk and says more than a number. */
+static char *by_id(const struct be_look *look)
 {
 	be_autostrv struct be_strv names = { 0 };
-	struct be_node *list = be_node_seq();
 	if (be_root_list(&look->o->root, "/dev/disk/by-id", &names) != 0)
-		return list;
+		return NULL;
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *path = be_strf("/dev/disk/by-id/%s", names.v[i]);
 		be_autofree char *kernel = be_kernel_name(&look->o->root, path);
-		if (be_streq(kernel, disk_of(look)))
-			be_add_str(list, names.v[i]);
+		if (be_streq(kernel, disk_of(look)) && !be_starts(names.v[i], "wwn-") &&
+		    !be_starts(names.v[i], "nvme-eui."))
+			return be_strdup(names.v[i]);
 	}
-	return list;
+	return NULL;
 }
 
 static void add_first(const struct be_look *look, struct be_node *map, const char *key, const char *const *attributes)
@@ -81,21 +92,24 @@ static void add_first(const struct be_look *look, struct be_node *map, const cha
 
 struct be_reading be_probe_disk_identity(const struct be_look *look)
 {
-	static const char *const model[] = { "device/model", "md/uuid", NULL };
-	static const char *const serial[] = { "device/serial", "serial", NULL };
-	static const char *const firmware[] = { "device/firmware_rev", "device/rev", NULL };
-	static const char *const wwn[] = { "wwid", "device/wwid", NULL };
+	static const struct {
+		const char *key, *attributes[3];
+	} parts[] = {
+		{ "model", { "device/model" } },
+		{ "vendor", { "device/vendor" } },
+		{ "serial", { "device/serial", "serial" } },
+		{ "firmware", { "device/firmware_rev", "device/rev" } },
+		{ "wwn", { "wwid", "device/wwid" } },
+		{ "uuid", { "md/uuid", "device/uuid" } },
+	};
 	struct be_node *map = be_node_map();
-	add_first(look, map, "model", model);
-	add_first(look, map, "serial", serial);
+	for (size_t i = 0; i < BE_ARRAY_LEN(parts); i++)
+		add_first(look, map, parts[i].key, parts[i].attributes);
 	be_autofree char *vpd = be_get(map, "serial") ? NULL : vpd_serial(look);
 	if (vpd && *vpd)
 		be_set_str(map, "serial", vpd);
-	add_first(look, map, "firmware", firmware);
-	add_first(look, map, "wwn", wwn);
-	be_autonode struct be_node *names = by_id(look);
-	if (names->n)
-		be_set(map, "by_id", be_steal(&names));
+	be_autofree char *name = by_id(look);
+	be_set_str(map, "by_id", name);
 	if (map->n)
 		return be_reading_value(map);
 	be_node_free(map);
@@ -113,6 +127,8 @@ static int64_t sectors(const struct be_look *look, const char *kernel, const cha
 struct be_reading be_probe_partition(const struct be_look *look)
 {
 	const struct be_node *devices = be_get_path(look->o->plan, "layout.devices");
+	if (be_streq(look->at->kind, "md"))
+		return be_reading_not_applicable("an array is used whole");
 	be_autonode struct be_node *map = be_node_map();
 	for (size_t i = 0; devices && i < devices->n; i++) {
 		be_autofree char *kernel = be_kernel_name(&look->o->root, be_get_str(devices->items[i], "path", ""));
@@ -124,7 +140,7 @@ struct be_reading be_probe_partition(const struct be_look *look)
 		be_set_int(part, "size", sectors(look, kernel, "size"));
 		be_set(map, be_get_str(devices->items[i], "name", kernel), part);
 	}
-	return map->n ? be_reading_value(be_steal(&map)) : be_reading_text("whole disk");
+	return map->n ? be_reading_value(be_steal(&map)) : be_reading_text("whole");
 }
 
 /* Asks an NVMe controller by its Identify data: sysfs does not tell. */
@@ -176,7 +192,7 @@ struct be_reading be_probe_device_numa_node(const struct be_look *look)
 		const struct be_root none = { .prefix = NULL };
 		be_autofree char *text = be_root_text(&none, path);
 		if (text)
-			return be_reading_text(text);
+			return be_reading_value(be_node_int(strtoll(text, NULL, 10)));
 	}
 	return be_reading_absent("no device above %s states a node", disk_of(look));
 }

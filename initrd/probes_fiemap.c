@@ -72,11 +72,22 @@ static int walk(int fd, struct extents *all)
 	return 0;
 }
 
-static const char *state(const struct extents *all, off_t size)
+/* What the file is made of, joined with "+": an overwrite meets each of them at another cost. */
+static char *state(const struct extents *all, off_t size)
 {
-	if (all->unwritten)
-		return all->unwritten == all->bytes ? "fallocated" : "partly written";
-	return all->bytes < (uint64_t)size ? "sparse" : "written";
+	const struct {
+		bool is;
+		const char *word;
+	} parts[] = {
+		{ all->bytes > all->unwritten, "written" },
+		{ all->unwritten > 0, "unwritten" },
+		{ all->bytes < (uint64_t)size, "sparse" },
+	};
+	be_autobuf struct be_buf text = { 0 };
+	for (size_t i = 0; i < BE_ARRAY_LEN(parts); i++)
+		if (parts[i].is)
+			be_buf_addf(&text, "%s%s", text.len ? "+" : "", parts[i].word);
+	return be_buf_steal(&text);
 }
 
 struct be_reading be_probe_fiemap(const struct be_look *look)
@@ -91,7 +102,7 @@ struct be_reading be_probe_fiemap(const struct be_look *look)
 	search(dir, &found, 0);
 	be_autofree char *path = found.path;
 	if (!path)
-		return be_reading_absent("%s holds no file", look->path);
+		return be_reading_absent("no file laid out in %s", look->path);
 	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct extents all = { 0 };
 	int errnum = fd >= 0 ? walk(fd, &all) : errno;
@@ -101,5 +112,6 @@ struct be_reading be_probe_fiemap(const struct be_look *look)
 		return be_reading_not_observable("%s: FIEMAP: %s", path, strerror(errnum));
 	if (be_streq(be_get_str(look->how, "field", "state"), "extents"))
 		return be_reading_value(be_node_int((int64_t)all.count));
-	return be_reading_text(state(&all, found.size));
+	be_autofree char *text = state(&all, found.size);
+	return be_reading_text(text);
 }

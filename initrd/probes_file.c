@@ -30,23 +30,37 @@ static struct be_reading cannot_create(const char *dir)
 	return be_reading_not_observable("%s: no file can be made there: %s", dir, strerror(errno));
 }
 
-/* Whether files read without waiting: EOPNOTSUPP says no, success and EAGAIN say that no-wait is understood. */
-static struct be_reading nowait_of(int fd, const char *path)
+/* Tries a read or write with RWF_NOWAIT: 0 when it was accepted (also with EAGAIN), else errno. */
+static int try_nowait(int fd, bool writing, char *block)
 {
-	char byte;
-	struct iovec io = { .iov_base = &byte, .iov_len = 1 };
-	if (preadv2(fd, &io, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN)
-		return be_reading_text("yes");
-	if (errno == EOPNOTSUPP)
+	struct iovec io = { .iov_base = block, .iov_len = PROBE_BYTES };
+	ssize_t n = writing ? pwritev2(fd, &io, 1, 0, RWF_NOWAIT) : preadv2(fd, &io, 1, 0, RWF_NOWAIT);
+	return n >= 0 || errno == EAGAIN ? 0 : errno;
+}
+
+static struct be_reading nowait_failed(const char *path, int errnum)
+{
+	if (errnum == EOPNOTSUPP)
 		return be_reading_text("no");
-	if (errno == ENOSYS)
+	if (errnum == ENOSYS)
 		return be_reading_not_observable("this kernel has no preadv2");
-	return be_reading_not_observable("%s: preadv2 with RWF_NOWAIT: %s", path, strerror(errno));
+	return be_reading_not_observable("%s: preadv2 with RWF_NOWAIT: %s", path, strerror(errnum));
+}
+
+/* A block device is opened with O_DIRECT: what its layers answer counts, not the page cache. */
+static struct be_reading nowait_of_device(const char *full, const char *path)
+{
+	_Alignas(PROBE_BYTES) char block[PROBE_BYTES];
+	be_autofd int fd = open(full, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (fd < 0)
+		return be_reading_not_observable("%s: %s", path, strerror(errno));
+	int errnum = try_nowait(fd, false, block);
+	return errnum ? nowait_failed(path, errnum) : be_reading_text("yes");
 }
 
 /*
- * preadv2 alone decides: ext4 answers EOPNOTSUPP to a buffered pwritev2 although its files have FMODE_NOWAIT. So the
- * write needs no try of its own.
+ * preadv2 alone decides whether files have FMODE_NOWAIT: ext4 answers EOPNOTSUPP to a buffered pwritev2 although they
+ * have. That is said too, because io_uring hands such writes to worker threads.
  */
 struct be_reading be_probe_nowait(const struct be_look *look)
 {
@@ -54,18 +68,19 @@ struct be_reading be_probe_nowait(const struct be_look *look)
 	struct stat st;
 	if (stat(full, &st) != 0)
 		return be_reading_absent("no such file %s", look->path);
-	if (!S_ISDIR(st.st_mode)) {
-		be_autofd int device = open(full, O_RDONLY | O_CLOEXEC);
-		return device >= 0 ? nowait_of(device, look->path)
-				   : be_reading_not_observable("%s: %s", look->path, strerror(errno));
-	}
+	if (!S_ISDIR(st.st_mode))
+		return nowait_of_device(full, look->path);
+	char block[PROBE_BYTES] = { 0 };
 	be_autofd int fd = scratch(&look->o->root, look->path, 0);
 	if (fd < 0)
 		return cannot_create(look->path);
-	static const char block[PROBE_BYTES];
 	if (write(fd, block, sizeof(block)) != (ssize_t)sizeof(block))
 		return be_reading_not_observable("%s: cannot be written: %s", look->path, strerror(errno));
-	return nowait_of(fd, look->path);
+	fsync(fd);
+	int errnum = try_nowait(fd, false, block);
+	if (errnum)
+		return nowait_failed(look->path, errnum);
+	return be_reading_text(try_nowait(fd, true, block) == EOPNOTSUPP ? "yes, but not for buffered writes" : "yes");
 }
 
 struct be_reading be_probe_direct_io(const struct be_look *look)
@@ -100,38 +115,35 @@ struct be_reading be_probe_fs_usage(const struct be_look *look)
 	struct be_node *map = be_node_map();
 	uint64_t used = st.f_blocks - st.f_bfree;
 	be_set_int(map, "size", (int64_t)(st.f_blocks * st.f_frsize));
-	be_set_int(map, "used", (int64_t)(used * st.f_frsize));
-	be_set(map, "used_percent", be_node_strf("%.1f", 100.0 * (double)used / (double)st.f_blocks));
+	be_set_int(map, "free", (int64_t)(st.f_bfree * st.f_frsize));
+	be_set_int(map, "used_percent", (int64_t)(used * 100 / st.f_blocks));
 	return be_reading_value(map);
 }
 
-/* /sys/fs/btrfs/UUID/allocation/data/single/ and so on: the profile is the name of the directory. */
-static struct be_node *profiles(const struct be_look *look, const char *kind)
+/* /sys/fs/btrfs/UUID/allocation/data/single/ and so on: a profile is the name of a directory. */
+static void add_profiles(const struct be_look *look, const char *kind, struct be_buf *out)
 {
 	be_autofree char *dir = be_strf("/sys/fs/btrfs/%s/allocation/%s", look->at->uuid, kind);
-	be_autostrv struct be_strv names = { 0 }, found = { 0 };
+	be_autostrv struct be_strv names = { 0 };
 	if (be_root_list(&look->o->root, dir, &names) != 0)
-		return NULL;
+		return;
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *path = be_strf("%s/%s/total_bytes", dir, names.v[i]);
 		if (be_root_exists(&look->o->root, path))
-			be_strv_add(&found, names.v[i]);
+			be_buf_addf(out, "%s%s %s", out->len ? ", " : "", kind, names.v[i]);
 	}
-	return found.n == 1 ? be_node_str(found.v[0]) : be_node_strv(&found);
 }
 
+/* "data single, metadata dup, system dup" */
 struct be_reading be_probe_btrfs_profiles(const struct be_look *look)
 {
 	static const char *const kinds[] = { "data", "metadata", "system" };
+	be_autobuf struct be_buf text = { 0 };
 	if (!look->at->uuid)
 		return be_reading_not_observable("%s: no UUID was found", look->path);
-	be_autonode struct be_node *map = be_node_map();
-	for (size_t i = 0; i < BE_ARRAY_LEN(kinds); i++) {
-		struct be_node *found = profiles(look, kinds[i]);
-		if (found)
-			be_set(map, kinds[i], found);
-	}
-	if (!map->n)
+	for (size_t i = 0; i < BE_ARRAY_LEN(kinds); i++)
+		add_profiles(look, kinds[i], &text);
+	if (!text.len)
 		return be_reading_absent("no such file /sys/fs/btrfs/%s/allocation", look->at->uuid);
-	return be_reading_value(be_steal(&map));
+	return be_reading_text(text.data);
 }

@@ -14,7 +14,6 @@
 #include "initrd/procs.h"
 
 #define NT_GNU_BUILD_ID 3
-#define LOG_LINES 5 /* shown of the matching ones; kernel.log has them all */
 
 static size_t padded(size_t n)
 {
@@ -48,8 +47,8 @@ struct be_reading be_probe_build_id(const struct be_look *look)
 struct log_search {
 	regex_t regex;
 	double since;
-	struct be_strv lines;
-	size_t count;
+	char *first;
+	int64_t count;
 };
 
 static void match_record(void *data, const struct be_kmsg_record *record)
@@ -57,30 +56,31 @@ static void match_record(void *data, const struct be_kmsg_record *record)
 	struct log_search *search = data;
 	if (record->time < search->since || regexec(&search->regex, record->text, 0, NULL, 0) != 0)
 		return;
-	if (search->count++ < LOG_LINES)
-		be_strv_add(&search->lines, record->text);
+	if (!search->count++)
+		search->first = be_strdup(record->text);
 }
 
-/* Lines of the kernel's log that match: of the whole boot before the workload, afterwards of the time since its start.
- */
+/* How many lines of the kernel's log match: of the whole boot before the workload, afterwards of the time since its
+ * start, and then also what the first one says. */
 struct be_reading be_probe_kernel_log(const struct be_look *look)
 {
-	struct log_search search = { .since = look->o->sample ? look->o->sample->began : 0 };
+	const struct be_sample *sample = look->o->sample;
+	struct log_search search = { .since = sample ? sample->began : 0 };
+	if (sample && sample->began <= 0)
+		return be_reading_not_observable("no workload ran");
 	if (regcomp(&search.regex, be_get_str(look->how, "match", ""), REG_EXTENDED | REG_NOSUB) != 0)
 		return be_reading_not_observable("the factor's `match:` is no regular expression");
-	struct be_reading r;
-	if (be_kmsg_each(&look->o->root, match_record, &search) != 0)
-		r = be_reading_not_observable("/dev/kmsg: %s", strerror(errno));
-	else if (!search.count)
-		r = be_reading_text("none");
-	else {
-		if (search.count > LOG_LINES)
-			be_strv_addf(&search.lines, "and %zu more", search.count - LOG_LINES);
-		r = be_reading_value(be_node_strv(&search.lines));
-	}
-	be_strv_free(&search.lines);
+	int rc = be_kmsg_each(&look->o->root, match_record, &search), errnum = errno;
+	be_autofree char *first = search.first;
 	regfree(&search.regex);
-	return r;
+	if (rc != 0)
+		return be_reading_not_observable("/dev/kmsg: %s", strerror(errnum));
+	if (!sample || !search.count)
+		return be_reading_value(be_node_int(search.count));
+	struct be_node *map = be_node_map();
+	be_set_int(map, "lines", search.count);
+	be_set_str(map, "first", first);
+	return be_reading_value(map);
 }
 
 struct be_reading be_probe_entropy(const struct be_look *look)
@@ -88,17 +88,33 @@ struct be_reading be_probe_entropy(const struct be_look *look)
 	(void)look;
 	char byte;
 	if (getrandom(&byte, 1, GRND_NONBLOCK) == 1)
-		return be_reading_text("yes");
-	return errno == EAGAIN ? be_reading_text("no") : be_reading_not_observable("getrandom: %s", strerror(errno));
+		return be_reading_text("ready");
+	return errno == EAGAIN ? be_reading_text("not ready")
+			       : be_reading_not_observable("getrandom: %s", strerror(errno));
 }
 
-#define CLOCK_PLAUSIBLE \
-	1577836800 /* 2020-01-01: a machine without a set clock starts at 1970 or at its firmware's day */
+#define CLOCK_YEAR "2020-01-01" /* a clock that nobody set starts in 1970 or on its firmware's day */
 
+/* Set means: not before 2020 and not before the day whose rules the plan follows. */
 struct be_reading be_probe_clock(const struct be_look *look)
 {
-	(void)look;
-	return be_reading_text(time(NULL) >= CLOCK_PLAUSIBLE ? "set" : "not set");
+	char today[sizeof("YYYY-MM-DD")];
+	time_t now = time(NULL);
+	struct tm tm;
+	const char *rules = be_get_str(be_get(look->o->plan, "rules"), "date", CLOCK_YEAR);
+	strftime(today, sizeof(today), "%Y-%m-%d", gmtime_r(&now, &tm));
+	if (strcmp(today, CLOCK_YEAR) < 0 || strcmp(today, rules) < 0)
+		return be_reading_text("not set");
+	be_autofree char *source = be_root_text(&look->o->root, "/sys/class/rtc/rtc0/hctosys");
+	return be_reading_text(be_streq(source, "1") ? "set, from rtc0" : "set");
+}
+
+static void add_limit(struct be_buf *text, rlim_t limit)
+{
+	if (limit == RLIM_INFINITY)
+		be_buf_adds(text, "unlimited");
+	else
+		be_buf_addf(text, "%llu", (unsigned long long)limit);
 }
 
 /* The limits of this process are those that the workload inherits. */
@@ -117,9 +133,11 @@ struct be_reading be_probe_rlimits(const struct be_look *look)
 		struct rlimit limit;
 		if (getrlimit(limits[i].resource, &limit) != 0)
 			continue;
-		be_set(map, limits[i].name,
-		       limit.rlim_cur == RLIM_INFINITY ? be_node_str("unlimited")
-						       : be_node_int((int64_t)limit.rlim_cur));
+		be_autobuf struct be_buf text = { 0 };
+		add_limit(&text, limit.rlim_cur);
+		be_buf_addc(&text, '/');
+		add_limit(&text, limit.rlim_max);
+		be_set_str(map, limits[i].name, text.data);
 	}
 	return be_reading_value(map);
 }

@@ -30,6 +30,18 @@ static int64_t distinct(const struct be_look *look, const char *name)
 	return (int64_t)seen.n;
 }
 
+static int64_t most_siblings(const struct be_look *look)
+{
+	const struct be_instances *cpus = &look->o->scopes->of[BE_SCOPE_CPU];
+	int64_t most = 0;
+	for (size_t i = 0; i < cpus->n; i++) {
+		be_autofree char *list = topology(look, cpus->v[i].key, "thread_siblings_list");
+		int64_t count = list ? be_list_count(list) : 0;
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
 struct be_reading be_probe_cpu_topology(const struct be_look *look)
 {
 	const char *field = be_get_str(look->how, "field", "");
@@ -40,8 +52,7 @@ struct be_reading be_probe_cpu_topology(const struct be_look *look)
 	else if (be_streq(field, "sockets"))
 		value = distinct(look, "physical_package_id");
 	else if (be_streq(field, "threads_per_core")) {
-		be_autofree char *siblings = topology(look, "0", "thread_siblings_list");
-		value = siblings ? be_list_count(siblings) : 0;
+		value = most_siblings(look);
 	} else {
 		return be_reading_not_observable("this init does not know the topology's \"%s\"", field);
 	}
@@ -56,9 +67,10 @@ struct be_reading be_probe_cpu_topology(const struct be_look *look)
 struct be_reading be_probe_hypervisor(const struct be_look *look)
 {
 	static const char *const names[][2] = {
-		{ "TCGTCGTCGTCG", "TCG" },     { "KVMKVMKVM", "KVM" },       { "Linux KVM Hv", "KVM" },
-		{ "Microsoft Hv", "Hyper-V" }, { "VMwareVMware", "VMware" }, { "XenVMMXenVMM", "Xen" },
-		{ "bhyve bhyve ", "bhyve" },   { " QNXQVMBSQG ", "QNX" },    { "ACRNACRNACRN", "ACRN" },
+		{ "TCGTCGTCGTCG", "TCG" },       { "KVMKVMKVM", "KVM" },       { "Linux KVM Hv", "KVM" },
+		{ "Microsoft Hv", "Hyper-V" },   { "VMwareVMware", "VMware" }, { "VBoxVBoxVBox", "VirtualBox" },
+		{ " lrpepyh  vr", "Parallels" }, { "XenVMMXenVMM", "Xen" },    { "bhyve bhyve ", "bhyve" },
+		{ " QNXQVMBSQG ", "QNX" },       { "ACRNACRNACRN", "ACRN" },
 	};
 	unsigned a, b, c, d;
 	if (look->o->root.prefix && *look->o->root.prefix)
@@ -70,7 +82,7 @@ struct be_reading be_probe_hypervisor(const struct be_look *look)
 	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
 		if (be_streq(names[i][0], (const char *)signature))
 			return be_reading_text(names[i][1]);
-	return be_reading_text((const char *)signature);
+	return be_reading_value(be_node_strf("other: %s", (const char *)signature));
 }
 
 /* One paragraph of /proc/crypto: does it describe a driver of @algorithm better than @priority? */
@@ -106,7 +118,7 @@ struct be_reading be_probe_crypto_driver(const struct be_look *look)
 			best = driver;
 		}
 	}
-	return best ? be_reading_text(best) : be_reading_absent("no driver of %s is registered", algorithm);
+	return be_reading_text(best ? best : "not registered");
 }
 
 /* Steps of a fixed chain of dependent operations in a fixed time. */
@@ -150,7 +162,7 @@ struct be_reading be_probe_calibration(const struct be_look *look)
 {
 	(void)look;
 	struct be_node *map = be_node_map();
-	be_set_int(map, "loop_steps_per_second", (int64_t)loop_rate());
+	be_set_int(map, "loop_per_second", (int64_t)loop_rate());
 	be_set_int(map, "copy_bytes_per_second", (int64_t)copy_rate());
 	return be_reading_value(map);
 }

@@ -47,28 +47,28 @@ static int load_plan(struct be_guest *guest, struct be_error *err)
 	return 0;
 }
 
-static int load_listed(struct be_guest *guest, const char *key, bool needed, struct be_error *err)
+static int load_needed_modules(const struct be_strv *names, struct be_error *err)
 {
-	be_autostrv struct be_strv names = { 0 };
-	be_get_strv(be_get(guest->plan, "image"), key, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		struct be_error one = BE_ERROR_INIT;
-		if (be_module_load(names.v[i], &one) == 0)
-			continue;
-		/* Hardware drivers answer ENODEV on a machine without the hardware. */
-		if (needed && errno != ENODEV) {
-			*err = one;
+	for (size_t i = 0; i < names->n; i++)
+		/* Drivers of hardware that this machine lacks answer ENODEV. */
+		if (be_module_load(names->v[i], err) != 0 && errno != ENODEV)
 			return -1;
-		}
-	}
+	*err = (struct be_error)BE_ERROR_INIT;
 	return 0;
 }
 
 static int load_modules(struct be_guest *guest, struct be_error *err)
 {
-	if (load_listed(guest, "modules", true, err) != 0)
+	be_autostrv struct be_strv needed = { 0 }, wanted = { 0 };
+	struct be_error ignored = BE_ERROR_INIT;
+	be_get_strv(be_get(guest->plan, "image"), "modules", &needed);
+	be_get_strv(be_get(guest->plan, "image"), "modules_wanted", &wanted);
+	if (load_needed_modules(&needed, err) != 0)
 		return -1;
-	return load_listed(guest, "modules_wanted", false, err);
+	for (size_t i = 0; i < wanted.n; i++)
+		if (!be_module_is_driver(wanted.v[i]))
+			be_module_load(wanted.v[i], &ignored);
+	return 0;
 }
 
 static int start_udev(struct be_guest *guest, struct be_error *err)

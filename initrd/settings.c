@@ -31,6 +31,8 @@ struct making {
 static const char *topic(const struct be_node *setting)
 {
 	const char *name = be_get_str(setting, "factor", NULL);
+	if (!name && be_streq(be_get_str(setting, "kind", NULL), "cpufreq"))
+		return "cpufreq_governor";
 	if (!name)
 		name = be_get_str(setting, "name", NULL);
 	return name ? name : be_get_str(setting, "path", be_get_str(setting, "kind", "setting"));

@@ -12,7 +12,8 @@
 
 #include "base/file.h"
 
-#define KILL_GRACE 2.0 /* seconds between SIGTERM and SIGKILL */
+#define FIRST_TICK 0.25 /* seconds after the start: short programs are seen too */
+#define KILL_GRACE 2.0  /* seconds between SIGTERM and SIGKILL */
 
 void be_run_free(struct be_run *run)
 {
@@ -121,7 +122,7 @@ static int open_pipes(const struct be_run *run, struct pipes *p)
  * the program itself is gone they get half a second more. */
 static void serve(struct be_run *run, struct pipes *p, pid_t pid)
 {
-	double start = now(), killed = 0, ended = 0, ticked = start;
+	double start = now(), killed = 0, ended = 0, ticked = start - 1 + FIRST_TICK;
 	size_t sent = 0, limit = run->out_limit ? run->out_limit : 1u << 20;
 	bool running = true;
 	if (run->stdin_data && run->stdin_len == 0)

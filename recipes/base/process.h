@@ -19,7 +19,8 @@ struct be_run {
 	int stderr_fd; /* > 0: goes there; else captured in errout */
 	size_t out_limit; /* 0: 1 MiB */
 	double timeout;   /* seconds; 0: none. The whole process group gets SIGTERM, two seconds later SIGKILL */
-	void (*tick)(void *data, pid_t pid, double elapsed); /* called about once a second while it runs, or NULL */
+	/* called a quarter of a second after the start and then about once a second while it runs, or NULL */
+	void (*tick)(void *data, pid_t pid, double elapsed);
 	void *tick_data;
 	/* out */
 	struct be_buf out, errout;
