@@ -86,7 +86,7 @@ static struct be_node *read_host(const char *path, const char *data_dir, struct 
 	be_autosource struct be_source source = { 0 };
 	if (be_source_read(path, &source, err) != 0)
 		return NULL;
-	be_autokeys struct be_keys *keys = be_keys_load(data_dir, err);
+	const struct be_keys *keys = be_keys_of(data_dir, err);
 	be_autonode struct be_node *docs = keys ? be_source_documents(&source, warnings, err) : NULL;
 	if (!docs)
 		return NULL;
@@ -177,7 +177,7 @@ struct be_node *be_host_of_job(const struct be_node *job, const char *data_dir, 
 			       char **path, struct be_error *err)
 {
 	if (be_get(job, "nr_cpu") && be_get(job, "memory")) {
-		be_autokeys struct be_keys *keys = be_keys_load(data_dir, err);
+		const struct be_keys *keys = be_keys_of(data_dir, err);
 		if (!keys)
 			return NULL;
 		be_autonode struct be_node *host = own_host(job, keys);

@@ -10,7 +10,7 @@
 struct load {
 	const struct be_job_options *options;
 	struct be_source source;
-	struct be_keys *keys;
+	const struct be_keys *keys;
 	struct be_node **settings;
 	size_t n_settings;
 };
@@ -18,7 +18,6 @@ struct load {
 static void load_free(struct load *load)
 {
 	be_source_free(&load->source);
-	be_keys_free(load->keys);
 	for (size_t i = 0; i < load->n_settings; i++)
 		be_node_free(load->settings[i]);
 	free(load->settings);
@@ -157,7 +156,7 @@ static int load_all(struct load *load, const char *path, struct be_jobs *out, st
 	if (be_source_read(path, &load->source, err) != 0)
 		return -1;
 	out->text = be_strdup(load->source.verbatim);
-	load->keys = be_keys_load(load->options->data_dir, err);
+	load->keys = be_keys_of(load->options->data_dir, err);
 	if (!load->keys || parse_settings(load, err) != 0)
 		return -1;
 	be_autonode struct be_node *docs = be_source_documents(&load->source, &out->warnings, err);

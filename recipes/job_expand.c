@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define MAX_ATOMS 20000u
-#define MAX_COST (192u << 20) /* bytes of all copies */
+#define MAX_ATOMS 10000u
+#define MAX_COST (64u << 20) /* bytes of all copies */
 
 bool be_job_expands(const struct be_keys *keys, const bool *present, const char *name)
 {

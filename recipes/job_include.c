@@ -57,8 +57,9 @@ static char *bare_value(const char *text)
 	if (n > 1 && (*start == '"' || *start == '\'') && start[n - 1] == *start) {
 		start[n - 1] = '\0';
 		start++;
+		n -= 2;
 	}
-	return be_strdup(start);
+	return be_strndup(start, n);
 }
 
 /* Returns 1 and fills @out when the line includes a file, 0 when not, -1 on error. */
@@ -91,7 +92,7 @@ static int parse_include(const struct be_line *line, struct include *out, struct
 	if (docs->items[0]->n > MAX_VARIANTS)
 		return be_line_fail(line, (size_t)(value - line->text), err, "more than %u keys in an include",
 				    MAX_VARIANTS);
-	out->file = be_strdup(file);
+	out->file = be_strndup(file, strlen(file));
 	out->variant = be_steal(&docs->items[0]);
 	return 1;
 }

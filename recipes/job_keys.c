@@ -76,7 +76,22 @@ static void add_to_key(struct be_key *key, const struct fact *fact)
 	}
 }
 
-struct be_keys *be_keys_load(const char *data_dir, struct be_error *err)
+static struct be_keys *make_table(struct facts *facts)
+{
+	if (facts->n)
+		qsort(facts->v, facts->n, sizeof(*facts->v), compare_facts);
+	struct be_keys *keys = be_alloc(sizeof(*keys));
+	keys->v = be_realloc(NULL, facts->n, sizeof(*keys->v));
+	keys->n_programs = facts->n_programs;
+	for (size_t i = 0; i < facts->n; i++) {
+		if (keys->n == 0 || strcmp(keys->v[keys->n - 1].name, facts->v[i].name) != 0)
+			keys->v[keys->n++] = (struct be_key){ .name = be_strdup(facts->v[i].name) };
+		add_to_key(&keys->v[keys->n - 1], &facts->v[i]);
+	}
+	return keys;
+}
+
+static struct be_keys *load_table(const char *data_dir, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/programs.yaml", data_dir);
 	be_autonode struct be_node *doc = be_node_load_file(path, err);
@@ -87,35 +102,28 @@ struct be_keys *be_keys_load(const char *data_dir, struct be_error *err)
 	}
 	struct facts facts = { 0 };
 	collect(&facts, doc);
-	if (facts.n)
-		qsort(facts.v, facts.n, sizeof(*facts.v), compare_facts);
-	struct be_keys *keys = be_alloc(sizeof(*keys));
-	keys->v = be_realloc(NULL, facts.n, sizeof(*keys->v));
-	keys->n_programs = facts.n_programs;
-	for (size_t i = 0; i < facts.n; i++) {
-		if (keys->n == 0 || strcmp(keys->v[keys->n - 1].name, facts.v[i].name) != 0)
-			keys->v[keys->n++] = (struct be_key){ .name = be_strdup(facts.v[i].name) };
-		add_to_key(&keys->v[keys->n - 1], &facts.v[i]);
-	}
+	struct be_keys *keys = make_table(&facts);
 	free(facts.v);
 	return keys;
 }
 
-void be_keys_free(struct be_keys *keys)
+const struct be_keys *be_keys_of(const char *data_dir, struct be_error *err)
 {
+	static struct table {
+		char *data_dir;
+		struct be_keys *keys;
+		struct table *next;
+	} * tables;
+	for (const struct table *t = tables; t; t = t->next)
+		if (strcmp(t->data_dir, data_dir) == 0)
+			return t->keys;
+	struct be_keys *keys = load_table(data_dir, err);
 	if (!keys)
-		return;
-	for (size_t i = 0; i < keys->n; i++) {
-		free(keys->v[i].name);
-		free(keys->v[i].declarers);
-	}
-	free(keys->v);
-	free(keys);
-}
-
-void be_keys_free_ptr(struct be_keys **keys)
-{
-	be_keys_free(*keys);
+		return NULL;
+	struct table *table = be_alloc(sizeof(*table));
+	*table = (struct table){ .data_dir = be_strdup(data_dir), .keys = keys, .next = tables };
+	tables = table;
+	return keys;
 }
 
 static int compare_name(const void *name, const void *key)

@@ -34,10 +34,8 @@ struct be_keys {
 	unsigned n_programs;
 };
 
-struct be_keys *be_keys_load(const char *data_dir, struct be_error *err);
-void be_keys_free(struct be_keys *keys);
-void be_keys_free_ptr(struct be_keys **keys);
-#define be_autokeys be_cleanup(be_keys_free_ptr)
+/* The table of a data folder, read when it is first asked for; it lives as long as the program. */
+const struct be_keys *be_keys_of(const char *data_dir, struct be_error *err);
 
 const struct be_key *be_key_find(const struct be_keys *keys, const char *name); /* NULL: not known */
 bool be_key_is(const struct be_keys *keys, const char *name, unsigned uses);

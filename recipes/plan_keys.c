@@ -111,7 +111,7 @@ static void unstated(struct be_planner *p)
 
 int be_plan_keys(struct be_planner *p, struct be_error *err)
 {
-	be_autokeys struct be_keys *keys = be_keys_load(p->req->data_dir, err);
+	const struct be_keys *keys = be_keys_of(p->req->data_dir, err);
 	be_autostrv struct be_strv monitors = { 0 };
 	if (!keys)
 		return -1;

@@ -220,7 +220,7 @@ static void close_gaps(struct be_node *map)
 
 static int check_duplicates(struct reader *r, struct be_node *map, const yaml_mark_t *marks)
 {
-	if (map->n < 2 || !marks)
+	if (map->n < 2)
 		return 0;
 	char ***sorted = be_realloc(NULL, map->n, sizeof(*sorted));
 	for (size_t i = 0; i < map->n; i++)
@@ -297,8 +297,8 @@ static int read_pair(struct reader *r, yaml_event_t *event, struct be_node *map,
 
 static int read_map(struct reader *r, struct be_node *map, unsigned depth)
 {
-	be_autofree yaml_mark_t *marks = NULL; /* of the keys */
-	size_t cap = 0;
+	size_t cap = 4;
+	be_autofree yaml_mark_t *marks = be_realloc(NULL, cap, sizeof(*marks)); /* of the keys */
 	for (;;) {
 		yaml_event_t event;
 		if (next_event(r, &event) != 0)
@@ -311,7 +311,7 @@ static int read_map(struct reader *r, struct be_node *map, unsigned depth)
 			return 0;
 		}
 		if (map->n == cap) {
-			cap = cap ? cap * 2 : 4;
+			cap *= 2;
 			marks = be_realloc(marks, cap, sizeof(*marks));
 		}
 		marks[map->n] = event.start_mark;
