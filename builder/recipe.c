@@ -149,6 +149,23 @@ static char *host_name(const char *path)
 	return name;
 }
 
+/* What the robot's reports have in their header line: the workload's parameters and what the environment is named by.
+ */
+static struct be_node *parameters(const struct be_node *plan)
+{
+	static const char *const named[] = { "compiler",         "kconfig",     "rootfs",  "tbox_group", "testcase",
+					     "cpufreq_governor", "debug-setup", "disk",    "fs",         "fs2",
+					     "iosched",          "md",          "numactl", "ucode" };
+	const struct be_node *job = be_get(plan, "job"), *own = be_get_path(plan, "workload.parameters");
+	struct be_node *all = be_node_map();
+	for (size_t i = 0; i < BE_ARRAY_LEN(named); i++)
+		be_set_str(all, named[i], be_get_str(job, named[i], NULL));
+	for (size_t i = 0; own && own->kind == BE_MAP && i < own->n; i++)
+		if (own->items[i]->kind == BE_SCALAR)
+			be_set_str(all, own->keys[i], own->items[i]->text);
+	return all;
+}
+
 static struct be_node *describe(const struct be_recipe *recipe, const struct be_recipe_request *request,
 				const char *host_text, const struct be_node *plan)
 {
@@ -159,6 +176,7 @@ static struct be_node *describe(const struct be_recipe *recipe, const struct be_
 		be_set(source, "set", be_node_strv(&request->set));
 	be_set_str(source, "pick", request->pick);
 	be_set(source, "resolved", be_node_clone(be_get(plan, "job")));
+	be_set(source, "parameters", parameters(plan));
 	return source;
 }
 

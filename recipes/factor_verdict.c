@@ -135,16 +135,15 @@ struct finding {
 	const char *not_applicable, *not_observable;             /* reasons, or NULL */
 };
 
-static bool is_filled_by_builder(const struct be_node *factor)
+static bool is_observed_by(const struct be_node *factor, const char *kind)
 {
-	const char *kind = be_get_str(be_get(factor, "observe"), "kind", "");
-	return strcmp(kind, "plan") == 0 || strcmp(kind, "builder") == 0;
+	return strcmp(be_get_str(be_get(factor, "observe"), "kind", ""), kind) == 0;
 }
 
 /* Why no value is there although nobody said so. */
 static const char *silence(const struct be_node *factor, const struct be_node *before, const struct be_node *after)
 {
-	if (strcmp(be_get_str(be_get(factor, "observe"), "kind", ""), "none") == 0)
+	if (is_observed_by(factor, "none"))
 		return be_get_str(be_get(factor, "observe"), "reason", "");
 	if (!before && !after)
 		return "not booted yet";
@@ -167,7 +166,7 @@ static void find(struct finding *f, const struct be_node *factor, const struct b
 		f->after = NULL;
 		first = last;
 	}
-	if (!f->observed && is_filled_by_builder(factor))
+	if (!f->observed && (is_observed_by(factor, "plan") || is_observed_by(factor, "builder")))
 		f->observed = f->built;
 	if (f->observed)
 		return;
@@ -175,6 +174,8 @@ static void find(struct finding *f, const struct be_node *factor, const struct b
 	const struct be_node *said = last ? last : first;
 	f->not_applicable = be_get_str(said, "not_applicable", NULL);
 	f->not_observable = be_get_str(said, "not_observable", NULL);
+	if (!said && is_observed_by(factor, "plan"))
+		f->not_applicable = "this recipe has none";
 	if (!f->not_applicable && !f->not_observable)
 		f->not_observable = silence(factor, before, after);
 }

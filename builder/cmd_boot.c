@@ -1,0 +1,124 @@
+/* `boot`: an image in the QEMU machine that looks like its host file. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "builder/boot.h"
+#include "builder/commands.h"
+#include "builder/usage.h"
+#include "units.h"
+
+#define CPUS_MAX 255 /* of QEMU's q35 without an IOMMU */
+
+static const char usage[] = "Usage: mkbenchenv boot IMAGE -o RESULT [OPTION]...\n"
+			    "\n"
+			    "Boots the folder IMAGE in QEMU and makes the folder RESULT: manifest, observations,\n"
+			    "logs and the workload's output.\n"
+			    "\n"
+			    "  -o, --output RESULT  folder to make; an older result there is replaced\n"
+			    "  --memory SIZE        memory of the machine\n"
+			    "  --cpus N             its processors\n"
+			    "  --disk-size SIZE     size of each disk and of each persistent memory\n"
+			    "  --kvm auto|on|off    KVM when a kernel starts on it (auto), always or never\n"
+			    "  --accel auto|kvm|tcg the same in QEMU's words\n"
+			    "  --timeout TIME       stop the machine after this time\n"
+			    "  --append ARGS        more kernel arguments\n"
+			    "  -q, --quiet          no progress\n"
+			    "\n"
+			    "Exit status: 0 the workload was done and all was delivered, 1 it failed, died or ran\n"
+			    "out of time, 3 it was refused because the environment differs. A result is there in\n"
+			    "all three cases.\n";
+
+enum { MEMORY = 256, CPUS, DISK_SIZE, ACCEL, TIMEOUT, APPEND };
+
+static bool parse_number(const char *text, int64_t most, int64_t *value)
+{
+	char *end;
+	long long n = strtoll(text, &end, 10);
+	*value = n;
+	return *text && !*end && n > 0 && n <= most;
+}
+
+static int take_option(struct be_boot_request *r, int c, char **argv)
+{
+	switch (c) {
+	case 'o':
+		r->output = optarg;
+		return BE_OK;
+	case 'q':
+		r->quiet = true;
+		return BE_OK;
+	case APPEND:
+		r->append = optarg;
+		return BE_OK;
+	case MEMORY:
+		if (be_parse_size(optarg, &r->memory) && r->memory > 0)
+			return BE_OK;
+		return be_usage_error(argv[0], "--memory %s: is no size, as 2G is", optarg);
+	case DISK_SIZE:
+		if (be_parse_size(optarg, &r->disk_size) && r->disk_size >= 1 << 20)
+			return BE_OK;
+		return be_usage_error(argv[0], "--disk-size %s: is no size of at least 1M, as 16G is", optarg);
+	case CPUS:
+		if (parse_number(optarg, CPUS_MAX, &r->cpus))
+			return BE_OK;
+		return be_usage_error(argv[0], "--cpus %s: is no number from 1 to %d", optarg, CPUS_MAX);
+	case TIMEOUT:
+		if (be_parse_time(optarg, &r->timeout) && r->timeout > 0)
+			return BE_OK;
+		return be_usage_error(argv[0], "--timeout %s: is no time, as 300s is", optarg);
+	case ACCEL:
+		if (be_accel_parse(optarg, &r->accel))
+			return BE_OK;
+		return be_usage_error(argv[0], "\"%s\" is neither auto nor an accelerator", optarg);
+	default:
+		return be_usage_option(argv, c);
+	}
+}
+
+static int run(const struct be_boot_request *asked, const char *command)
+{
+	struct be_error err = BE_ERROR_INIT;
+	struct be_paths paths = { 0 };
+	struct be_boot_request request = *asked;
+	enum be_status status = BE_OK;
+	request.paths = &paths;
+	int rc = be_paths_find(&paths, &err);
+	if (rc == 0)
+		rc = be_boot(&request, &status, &err);
+	be_paths_free(&paths);
+	return rc == 0 ? (int)status : be_command_failed(command, &err);
+}
+
+int be_cmd_boot(int argc, char **argv)
+{
+	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
+						 { "memory", required_argument, NULL, MEMORY },
+						 { "cpus", required_argument, NULL, CPUS },
+						 { "disk-size", required_argument, NULL, DISK_SIZE },
+						 { "accel", required_argument, NULL, ACCEL },
+						 { "kvm", required_argument, NULL, ACCEL },
+						 { "timeout", required_argument, NULL, TIMEOUT },
+						 { "append", required_argument, NULL, APPEND },
+						 { "quiet", no_argument, NULL, 'q' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	struct be_boot_request request = { 0 };
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return BE_OK;
+		}
+		int status = take_option(&request, c, argv);
+		if (status != BE_OK)
+			return status;
+	}
+	if (argc - optind != 1)
+		return be_usage_error(argv[0], argc == optind ? "needs an image folder" : "takes one image folder");
+	if (!request.output)
+		return be_usage_error(argv[0], "needs -o RESULT, the folder to make");
+	request.image = argv[optind];
+	return run(&request, argv[0]);
+}

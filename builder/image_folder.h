@@ -1,0 +1,21 @@
+/* An image folder as it was built, read back and checked. */
+#ifndef BE_IMAGE_FOLDER_H
+#define BE_IMAGE_FOLDER_H
+
+#include "base/node.h"
+
+struct be_image_folder {
+	char *kernel, *initrd; /* paths */
+	char *cmdline;         /* one line */
+	struct be_node *plan, *manifest;
+};
+void be_image_folder_free(struct be_image_folder *image);
+#define be_autoimage be_cleanup(be_image_folder_free)
+
+/* Reads the folder @dir. Kernel and initrd must have the hashes that the manifest states. */
+int be_image_folder_load(const char *dir, struct be_image_folder *out, struct be_error *err) BE_MUST_CHECK;
+
+/* A manifest document, from a manifest file, an image folder or a result folder. */
+struct be_node *be_manifest_load(const char *path, struct be_error *err);
+
+#endif
