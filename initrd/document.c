@@ -59,7 +59,7 @@ static struct be_node *document(const struct be_guest *guest, const char *phase)
 static int write_document(const struct be_guest *guest, const char *phase, const char *name, struct be_error *err)
 {
 	be_autonode struct be_node *doc = document(guest, phase);
-	be_autofree char *path = be_strf(BE_STATE_DIR "/%s", name);
+	be_autofree char *path = be_strf("%s/%s", guest->state_dir, name);
 	be_autobuf struct be_buf text = { 0 };
 	if (be_node_yaml(doc, &text, err) != 0)
 		return -1;

@@ -5,7 +5,7 @@
 #include "initrd/guest.h"
 #include "initrd/observe.h"
 
-/* Observes and writes the document of @phase to BE_STATE_DIR as @name. The guest's `environment` is replaced. */
+/* Observes and writes the document of @phase to the state folder as @name. The guest's `environment` is replaced. */
 int be_document_write(struct be_guest *guest, enum be_phase phase, const char *name,
 		      struct be_error *err) BE_MUST_CHECK;
 /* Writes what is known so far as after.yaml, without looking anew: what is delivered should the runner die. */

@@ -2,11 +2,10 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "initrd/machine.h"
 #include "units.h"
-
-extern char **environ;
 
 /* A run counts as ended by its time when it lasted this share of it: programs stop their clocks a little early. */
 #define RUNTIME_SHARE 0.98

@@ -10,8 +10,9 @@
 
 struct be_guest {
 	struct be_root root;
-	int link;             /* to PID 1 */
-	struct be_node *plan; /* NULL until it is read */
+	int link;              /* to PID 1 */
+	const char *state_dir; /* where what is to be delivered lies */
+	struct be_node *plan;  /* NULL until it is read */
 	struct be_setup setup;
 	bool set_up; /* be_setup_run succeeded: there is something to undo */
 	struct be_scopes scopes;
@@ -23,8 +24,10 @@ struct be_guest {
 	struct be_node *deviations;  /* sequence of {topic, text} */
 	struct be_node *steps_done;  /* sequence: `steps:` of after.yaml */
 	struct be_node *environment; /* of the last observation */
-	struct be_node *outcome;     /* {state, step, reason} */
-	double deadline;             /* seconds since boot; 0: none */
+	pid_t *daemons;              /* what steps of role daemon started */
+	size_t n_daemons;
+	struct be_node *outcome; /* {state, step, reason} */
+	double deadline;         /* seconds since boot; 0: none */
 };
 
 void be_deviation(struct be_node *list, const char *topic, const char *fmt, ...) BE_PRINTF(3, 4);

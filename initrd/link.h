@@ -12,7 +12,7 @@
 /* Messages of the runner. */
 #define BE_LINK_STAGE "stage "     /* + text: what it does now; the reason given should it hang */
 #define BE_LINK_LIMIT "limit "     /* + seconds since start at which the run ends whatever it does; 0: never */
-#define BE_LINK_DELIVER "deliver " /* + name of a file in BE_STATE_DIR; answered */
+#define BE_LINK_DELIVER "deliver " /* + name of a file in the state folder; answered */
 #define BE_LINK_FINISH "finish"    /* after.yaml is final: deliver all the rest; answered */
 #define BE_LINK_OK "ok"            /* the answer; anything else is an error's text */
 

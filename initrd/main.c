@@ -71,7 +71,11 @@ int main(int argc, char **argv)
 	be_watchdog_load();
 	int link[2];
 	struct be_supervisor s = {
-		.delivery = open_delivery(), .watchdog = { .fd = -1 }, .deadline = BE_LIMIT_UNTIL_PLAN, .stage = "start"
+		.state_dir = BE_STATE_DIR,
+		.delivery = open_delivery(),
+		.watchdog = { .fd = -1 },
+		.deadline = BE_LIMIT_UNTIL_PLAN,
+		.stage = "start",
 	};
 	s.runner = start_runner(link);
 	s.link = link[0];

@@ -194,13 +194,19 @@ static struct be_node *stated_map(const struct be_instances *list, struct be_rea
 	return node;
 }
 
-/* One value where all agree. */
+/* One value where all agree to which the factor applies. */
 static struct be_node *fold(const struct be_instances *list, struct be_reading *readings)
 {
-	for (size_t i = 1; i < list->n; i++)
-		if (!same(&readings[0], &readings[i]))
+	struct be_reading *first = NULL;
+	for (size_t i = 0; i < list->n; i++) {
+		if (readings[i].state == BE_NOT_APPLICABLE)
+			continue;
+		if (first && !same(first, &readings[i]))
 			return stated_map(list, readings);
-	return stated(&readings[0]);
+		if (!first)
+			first = &readings[i];
+	}
+	return stated(first ? first : &readings[0]);
 }
 
 static struct be_node *observe_factor(const struct be_observer *o, const struct be_node *factor)

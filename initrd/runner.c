@@ -124,6 +124,8 @@ static int render_workload(struct be_guest *guest, struct be_error *err)
 	be_machine_size(&guest->root, &size);
 	if (be_workload_render(workload, testdir, &size, rules, &guest->steps, &guest->values, &notes, err) != 0)
 		return be_wrap(err, "the workload cannot be made for this machine");
+	if (!be_steps_any_run(guest))
+		return be_fail(err, "the plan's workload has no step of role run");
 	be_machine_deviations(be_get(workload, "values"), guest->values, guest->deviations);
 	for (size_t i = 0; i < notes.n; i++)
 		be_deviation(guest->deviations, "workload", "%s", notes.v[i]);
@@ -132,7 +134,8 @@ static int render_workload(struct be_guest *guest, struct be_error *err)
 
 static int prepare_workload(struct be_guest *guest, struct be_error *err)
 {
-	return be_steps_run(guest, "prepare", err);
+	be_sample_init(&guest->sample, &guest->root, &guest->scopes);
+	return be_steps_prepare(guest, err);
 }
 
 static int drop_caches(struct be_guest *guest, struct be_error *err)
@@ -159,19 +162,11 @@ static int state_before(struct be_guest *guest, struct be_error *err)
 	return 0;
 }
 
-static bool has_step(const struct be_guest *guest, const char *role)
-{
-	for (size_t i = 0; guest->steps && i < guest->steps->n; i++)
-		if (be_streq(be_get_str(guest->steps->items[i], "role", "run"), role))
-			return true;
-	return false;
-}
-
 /* Lay-out and dropped caches change what the measured steps start from: the statement is delivered anew. */
 static int state_laid_out(struct be_guest *guest, struct be_error *err)
 {
 	bool dropped = be_streq(be_get_str(guest->facts, "vm.caches_dropped", NULL), "yes");
-	return dropped || has_step(guest, "prepare") ? state_before(guest, err) : 0;
+	return dropped || be_steps_before_run(guest) ? state_before(guest, err) : 0;
 }
 
 static int check_expectations(struct be_guest *guest, struct be_error *err)
@@ -181,9 +176,8 @@ static int check_expectations(struct be_guest *guest, struct be_error *err)
 
 static int run_workload(struct be_guest *guest, struct be_error *err)
 {
-	be_sample_init(&guest->sample, &guest->root, &guest->scopes);
 	be_sample_begin(&guest->sample);
-	int rc = be_steps_run(guest, "run", err);
+	int rc = be_steps_run(guest, err);
 	be_sample_end(&guest->sample);
 	for (size_t i = 0; i < guest->sample.resyncs.n; i++)
 		be_deviation(guest->deviations, "md.sync_action", "%s during the workload", guest->sample.resyncs.v[i]);
@@ -276,6 +270,7 @@ static void conclude(struct be_guest *guest)
 	struct be_error err = BE_ERROR_INIT;
 	if (be_streq(be_get_str(guest->outcome, "state", NULL), "running"))
 		be_set_str(guest->outcome, "state", "done");
+	be_steps_stop_daemons(guest);
 	be_link_say(guest->link, BE_LINK_STAGE "observation after the workload");
 	be_facts_after(guest);
 	if (!guest->plan)
@@ -297,6 +292,7 @@ int be_runner_main(int link)
 {
 	struct be_guest guest = { .root = { .prefix = NULL },
 				  .link = link,
+				  .state_dir = BE_STATE_DIR,
 				  .facts = be_node_map(),
 				  .settings = be_node_seq(),
 				  .deviations = be_node_seq(),

@@ -14,6 +14,8 @@
 struct be_sample {
 	struct be_root root;
 	const struct be_scopes *scopes;
+	const pid_t *daemons; /* of the workload, besides the step that runs; the caller's */
+	size_t n_daemons;
 	double began, ended; /* by CLOCK_MONOTONIC; 0: not yet */
 	unsigned ticks;      /* looks at a measured step */
 	/* counters before and after the run: map kernel name -> text of /sys/block/NAME/stat */

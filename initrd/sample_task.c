@@ -213,6 +213,15 @@ static void begin_settled_look(struct be_sample *sample, pid_t leader)
 	sample->statuses = sample->numa_policies = (struct be_strv){ 0 };
 }
 
+static bool is_workload(const struct be_sample *sample, const struct be_procs *procs, const struct be_proc *proc,
+			pid_t leader)
+{
+	for (size_t i = 0; i < sample->n_daemons; i++)
+		if (be_procs_below(procs, proc, sample->daemons[i]))
+			return true;
+	return be_procs_below(procs, proc, leader);
+}
+
 void be_sample_tasks(struct be_sample *sample, pid_t leader)
 {
 	be_autoprocs struct be_procs procs = { 0 };
@@ -230,7 +239,7 @@ void be_sample_tasks(struct be_sample *sample, pid_t leader)
 		if (proc->kernel || proc->pid == 1 || proc->pid == own)
 			continue;
 		events += count_perf_events(sample, proc->pid);
-		if (!be_procs_below(&procs, proc, leader)) {
+		if (!is_workload(sample, &procs, proc, leader)) {
 			be_sample_add(&sample->background, proc->name);
 			continue;
 		}

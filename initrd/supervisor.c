@@ -42,7 +42,7 @@ int be_conclude(const char *path, const char *state, const char *step, const cha
 /* Delivers one file of the state folder; says so on the console when that fails, since nothing else can. */
 static int deliver_file(struct be_supervisor *s, const char *name, struct be_error *err)
 {
-	be_autofree char *path = be_strf(BE_STATE_DIR "/%s", name);
+	be_autofree char *path = be_strf("%s/%s", s->state_dir, name);
 	if (!s->delivery)
 		return be_fail(err, "there is no port to deliver to");
 	return be_delivery_add_file(s->delivery, name, path, err);
@@ -60,8 +60,9 @@ static int deliver_rest(struct be_supervisor *s, struct be_error *err)
 {
 	if (!s->delivery)
 		return be_fail(err, "there is no port to deliver to");
-	if (be_delivery_add_dir(s->delivery, "workload", BE_STATE_DIR "/workload", err) != 0 ||
-	    deliver_log(s, err) != 0 || deliver_file(s, "after.yaml", err) != 0)
+	be_autofree char *outputs = be_strf("%s/workload", s->state_dir);
+	if (be_delivery_add_dir(s->delivery, "workload", outputs, err) != 0 || deliver_log(s, err) != 0 ||
+	    deliver_file(s, "after.yaml", err) != 0)
 		return -1;
 	return be_delivery_complete(s->delivery, err);
 }
@@ -107,12 +108,12 @@ static bool reap(struct be_supervisor *s, int *status)
 	return runner;
 }
 
-/* Ends every process but PID 1 and waits a while for the runner. */
+/* Ends every process but PID 1 and waits a while for the runner. Only PID 1 may mean all: a test is not alone. */
 static void kill_all(struct be_supervisor *s)
 {
 	int status;
 	double until = be_monotonic() + KILL_SECONDS;
-	kill(-1, SIGKILL);
+	kill(getpid() == 1 ? -1 : s->runner, SIGKILL);
 	while (!reap(s, &status) && be_monotonic() < until)
 		poll(NULL, 0, 20);
 }
@@ -122,7 +123,8 @@ static void conclude(struct be_supervisor *s, const char *state, const char *rea
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_log("%s: %s: %s", s->stage, state, reason);
-	if (be_conclude(BE_STATE_DIR "/after.yaml", state, s->stage, reason, &err) != 0 || deliver_rest(s, &err) != 0)
+	be_autofree char *draft = be_strf("%s/after.yaml", s->state_dir);
+	if (be_conclude(draft, state, s->stage, reason, &err) != 0 || deliver_rest(s, &err) != 0)
 		be_log("%s", err.text);
 	s->finished = true;
 }

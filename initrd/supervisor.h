@@ -13,6 +13,7 @@
 struct be_supervisor {
 	pid_t runner;                 /* -1: it could not be started */
 	int link;                     /* our end of the socket pair; see initrd/link.h */
+	const char *state_dir;        /* where the runner leaves what is to be delivered */
 	struct be_delivery *delivery; /* NULL: there is nowhere to deliver to */
 	struct be_watchdog watchdog;
 	double deadline; /* by be_monotonic(); 0: none */
