@@ -12,10 +12,10 @@ void be_deviation(struct be_node *deviations, const char *topic, const char *fmt
 
 /*
  * All the disks that @host names, one entry each (machine.disks), in the order of hdd_partitions, ssd_partitions. A
- * glob stands for as many paths as nr_*_partitions says: which names they have only the machine knows, and a deviation
- * says so. Fails on a size that is none.
+ * glob stands for as many paths as nr_*_partitions says: which names they have only the machine knows, and the layout
+ * that uses them says so. Fails on a size that is none.
  */
-struct be_node *be_layout_disks(const struct be_node *host, struct be_node *deviations, struct be_error *err);
+struct be_node *be_layout_disks(const struct be_node *host, struct be_error *err);
 
 struct be_layout_request {
 	const struct be_node *job, *host;

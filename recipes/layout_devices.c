@@ -93,8 +93,8 @@ static int from_host(struct be_layout_state *s, const struct asked *a, bool hdd,
 	int64_t n = hdd ? a->hdd : a->ssd;
 	const char *key = hdd ? "hdd_partitions" : "ssd_partitions", *what = hdd ? "HDD" : "SSD";
 	be_autostrv struct be_strv paths = { 0 };
-	be_autonode struct be_node *known = be_node_seq(); /* said already when machine.disks was made */
-	if (be_layout_paths(s->req->host, key, hdd ? "nr_hdd_partitions" : "nr_ssd_partitions", known, &paths, err))
+	const char *nr_key = hdd ? "nr_hdd_partitions" : "nr_ssd_partitions";
+	if (be_layout_paths(s->req->host, key, nr_key, s->deviations, &paths, err))
 		return -1;
 	if ((size_t)n > paths.n) {
 		be_fail_usage(err, "%s: disk: asks for %" PRId64 " %s, but host %s has %zu in %s", be_where(a->node), n,

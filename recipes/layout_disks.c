@@ -168,12 +168,12 @@ static int add_disk(const struct be_node *host, struct be_node *disks, const cha
 	return 0;
 }
 
-struct be_node *be_layout_disks(const struct be_node *host, struct be_node *deviations, struct be_error *err)
+struct be_node *be_layout_disks(const struct be_node *host, struct be_error *err)
 {
-	be_autonode struct be_node *disks = be_node_seq();
+	be_autonode struct be_node *disks = be_node_seq(), *unused = be_node_seq(); /* said when a layout uses them */
 	be_autostrv struct be_strv hdd = { 0 }, ssd = { 0 };
-	if (be_layout_paths(host, "hdd_partitions", "nr_hdd_partitions", deviations, &hdd, err) ||
-	    be_layout_paths(host, "ssd_partitions", "nr_ssd_partitions", deviations, &ssd, err))
+	if (be_layout_paths(host, "hdd_partitions", "nr_hdd_partitions", unused, &hdd, err) ||
+	    be_layout_paths(host, "ssd_partitions", "nr_ssd_partitions", unused, &ssd, err))
 		return NULL;
 	for (size_t i = 0; i < hdd.n; i++)
 		if (add_disk(host, disks, hdd.v[i], true, err))

@@ -31,11 +31,15 @@ static int check_kind(const struct be_node *job, const char *kind, struct be_err
 {
 	const struct be_node *where = be_get(job, "fs");
 	const char *near = NULL;
+	unsigned least = 3; /* letters apart */
 	for (size_t i = 0; i < BE_ARRAY_LEN(kinds); i++) {
-		if (strcmp(kind, kinds[i]) == 0)
+		unsigned distance = be_distance(kind, kinds[i]);
+		if (distance == 0)
 			return 0;
-		if (be_distance(kind, kinds[i]) <= 2)
+		if (distance < least) {
+			least = distance;
 			near = kinds[i];
+		}
 	}
 	if (!where || where->kind == BE_NULL)
 		where = be_get(job, "testfile");

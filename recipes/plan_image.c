@@ -103,6 +103,9 @@ static int make(struct be_planner *p, struct image *image, struct be_node *out, 
 		be_strv_sort_unique(&image->lists[i]);
 		be_set(out, lists[i], be_node_strv(&image->lists[i]));
 	}
+	const struct be_node *given = be_get_path(p->plan, "workload.definition.given");
+	if (given)
+		be_set(out, "given", be_node_clone(given));
 	return 0;
 }
 

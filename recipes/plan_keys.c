@@ -72,7 +72,11 @@ static void one_key(struct be_planner *p, const struct be_keys *keys, size_t i, 
 	const struct be_node *value = p->job->items[i];
 	if (key[0] == ':' || key[0] == '#')
 		return;
-	if (of_workload(p, key)) {
+	if (be_starts(key, "if ") && value->kind == BE_MAP) {
+		for (size_t k = 0; k < value->n; k++)
+			if (of_workload(p, value->keys[k]))
+				nested_keys(p, value->keys[k], value->items[k]);
+	} else if (of_workload(p, key)) {
 		nested_keys(p, key, value);
 	} else if (be_key_is(keys, key, BE_KEY_MONITOR)) {
 		be_strv_add(monitors, key);

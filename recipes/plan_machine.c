@@ -95,7 +95,7 @@ int be_plan_machine(struct be_planner *p, struct be_error *err)
 	if (!be_get(machine, "ucode"))
 		be_set_str(machine, "ucode", be_plan_text_of(p->job, "ucode"));
 	assumed(p, machine);
-	struct be_node *disks = be_layout_disks(p->host, p->deviations, err);
+	struct be_node *disks = be_layout_disks(p->host, err);
 	if (!disks)
 		return -1;
 	be_set(machine, "disks", disks);

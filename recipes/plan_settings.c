@@ -74,7 +74,38 @@ static void governor(struct be_planner *p)
 		add(p, &(struct setting){ .kind = "cpufreq", .value = value, .why = "cpufreq_governor" });
 }
 
-/* sc_pid_max: the name below /proc/sys that ends so; which one is in settings.yaml. */
+/* Is @name, "aio-max-nr", what a job writes as @asked, "aio_max_nr"? */
+static bool same_sysctl(const char *name, const char *asked)
+{
+	for (; *name && *asked; name++, asked++)
+		if (*name != *asked && !(*asked == '_' && (*name == '-' || *name == '.')))
+			return false;
+	return *name == *asked;
+}
+
+/* pid_max -> kernel.pid_max by sysctl.yaml; NULL when no sysctl of that name is known. The caller frees. */
+static char *full_sysctl(const struct be_node *table, const char *asked)
+{
+	const struct be_node *groups = be_get(table, "sysctls");
+	for (size_t i = 0; groups && i < groups->n; i++)
+		for (size_t k = 0; k < groups->items[i]->n; k++)
+			if (same_sysctl(groups->items[i]->items[k]->text, asked))
+				return be_strf("%s.%s", groups->keys[i], groups->items[i]->items[k]->text);
+	return NULL;
+}
+
+static void one_sysctl(struct be_planner *p, const struct be_node *table, const char *key, const struct be_node *value)
+{
+	be_autofree char *name = full_sysctl(table, key + strlen("sc_"));
+	if (name) {
+		add(p, &(struct setting){ .kind = "sysctl", .target = name, .value = value->text, .why = key });
+		return;
+	}
+	be_plan_warn(p, value, "%s: no sysctl of that name is known: not set", key);
+	be_deviation(p->deviations, "sysctl", "%s=%s asked, no sysctl of that name is known", key, value->text);
+}
+
+/* sc_NAME keys, below `sysctl:` or at the top. */
 static int sysctls(struct be_planner *p, struct be_error *err)
 {
 	const struct be_node *nested = be_get(p->job, "sysctl");
@@ -83,22 +114,11 @@ static int sysctls(struct be_planner *p, struct be_error *err)
 	be_autonode struct be_node *table = NULL;
 	for (size_t k = 0; k < BE_ARRAY_LEN(maps); k++) {
 		for (size_t i = 0; maps[k] && i < maps[k]->n; i++) {
-			const struct be_node *value = maps[k]->items[i];
-			if (!be_starts(maps[k]->keys[i], "sc_") || value->kind != BE_SCALAR)
+			if (!be_starts(maps[k]->keys[i], "sc_") || maps[k]->items[i]->kind != BE_SCALAR)
 				continue;
 			if (!table && !(table = be_node_load_file(path, err)))
 				return -1;
-			const char *name = be_get_str(be_get(table, "sysctls"), maps[k]->keys[i] + 3, NULL);
-			if (!name) {
-				be_plan_warn(p, value, "%s: no sysctl of that name is known: not set",
-					     maps[k]->keys[i]);
-				be_deviation(p->deviations, "sysctl", "%s=%s asked, no sysctl of that name is known",
-					     maps[k]->keys[i], value->text);
-				continue;
-			}
-			add(p,
-			    &(struct setting){
-				    .kind = "sysctl", .target = name, .value = value->text, .why = maps[k]->keys[i] });
+			one_sysctl(p, table, maps[k]->keys[i], maps[k]->items[i]);
 		}
 	}
 	return 0;

@@ -69,34 +69,41 @@ static void layout(struct be_buf *out, const struct be_node *plan)
 	}
 }
 
-/* One loop for all CPUs, as LKP's cpufreq_governor runs. */
-static void governor(struct be_buf *out, const char *value)
+/* One file, or every file that @path with its placeholders as `*` means: LKP sets all disks and CPUs too. */
+static void write_value(struct be_buf *out, const char *path, const char *value)
 {
-	be_buf_adds(out, "for file in /sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor; do echo ");
+	be_autobuf struct be_buf pattern = { 0 };
+	for (const char *p = path; *p; p++) {
+		const char *close = *p == '{' ? strchr(p, '}') : NULL;
+		be_buf_addc(&pattern, close ? '*' : *p);
+		p = close ? close : p;
+	}
+	bool loop = pattern.data && strchr(pattern.data, '*');
+	if (loop)
+		be_buf_addf(out, "for file in %s; do ", pattern.data);
+	be_buf_adds(out, "echo ");
 	be_buf_add_shell(out, value);
-	be_buf_adds(out, " > \"$file\"; done\n");
+	be_buf_adds(out, " > ");
+	if (loop)
+		be_buf_adds(out, "\"$file\"; done");
+	else
+		be_buf_add_shell(out, path);
+	be_buf_addc(out, '\n');
 }
 
 static void setting(struct be_buf *out, const struct be_node *s)
 {
 	const char *kind = be_get_str(s, "kind", ""), *value = be_get_str(s, "value", "");
 	if (strcmp(kind, "cpufreq") == 0) {
-		governor(out, value);
-		return;
-	}
-	be_autofree char *path = NULL;
-	if (strcmp(kind, "sysctl") == 0) {
-		path = be_strf("/proc/sys/%s", be_get_str(s, "name", ""));
+		write_value(out, "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor", value);
+	} else if (strcmp(kind, "sysctl") == 0) {
+		be_autofree char *path = be_strf("/proc/sys/%s", be_get_str(s, "name", ""));
 		for (char *p = path + strlen("/proc/sys/"); *p; p++)
 			*p = *p == '.' ? '/' : *p;
+		write_value(out, path, value);
 	} else {
-		path = be_strdup(be_get_str(s, "path", ""));
+		write_value(out, be_get_str(s, "path", ""), value);
 	}
-	be_buf_adds(out, "echo ");
-	be_buf_add_shell(out, value);
-	be_buf_adds(out, " > ");
-	be_buf_add_shell(out, path);
-	be_buf_addc(out, '\n');
 }
 
 static void settings(struct be_buf *out, const struct be_node *plan, bool after_disks)
@@ -144,7 +151,9 @@ static void input(struct be_buf *out, const char *text, bool by_lines)
 {
 	if (!by_lines) {
 		size_t n = strlen(text);
-		be_autofree char *body = be_strndup(text, n && text[n - 1] == '\n' ? n - 1 : n);
+		while (n && text[n - 1] == '\n')
+			n--;
+		be_autofree char *body = be_strndup(text, n);
 		be_buf_adds(out, "echo ");
 		be_buf_add_shell(out, body);
 		be_buf_adds(out, " | ");
@@ -152,7 +161,7 @@ static void input(struct be_buf *out, const char *text, bool by_lines)
 	}
 	be_autostrv struct be_strv lines = { 0 };
 	be_strv_split(&lines, text, "\n");
-	be_buf_adds(out, "( ");
+	be_buf_adds(out, " ( "); /* set off, as the robot prints it */
 	for (size_t i = 0; i < lines.n; i++) {
 		be_buf_adds(out, i ? "; echo " : "echo ");
 		be_buf_add_shell(out, lines.v[i]);
@@ -160,16 +169,29 @@ static void input(struct be_buf *out, const char *text, bool by_lines)
 	be_buf_adds(out, " ) | ");
 }
 
-static void step(struct be_buf *out, const struct be_node *s)
+/* @dir is the directory that the commands before left the shell in. */
+static void step(struct be_buf *out, const struct be_node *s, const char **dir)
 {
 	const struct be_node *style = be_get(s, "transcript"), *files = be_get(s, "files"), *env = be_get(s, "env");
 	const char *hidden = be_get_str(style, "hidden", NULL), *text = be_get_str(s, "stdin", NULL);
+	const char *cwd = be_get_str(s, "cwd", "/");
 	if (hidden) {
 		comment(out, hidden);
 		return;
 	}
-	for (size_t i = 0; files && i < files->n; i++)
-		file(out, files->keys[i], files->items[i]->text, listed(be_get(style, "echo"), files->keys[i]));
+	if (strcmp(cwd, *dir) != 0) {
+		be_buf_adds(out, "cd ");
+		be_buf_add_shell(out, cwd);
+		be_buf_addc(out, '\n');
+		*dir = cwd;
+	}
+	for (size_t i = 0; files && i < files->n; i++) {
+		const char *name = files->keys[i];
+		size_t n = strlen(cwd);
+		if (n > 1 && be_starts(name, cwd) && name[n] == '/')
+			name += n + 1;
+		file(out, name, files->items[i]->text, listed(be_get(style, "echo"), name));
+	}
 	bool background = strcmp(be_get_str(s, "role", "run"), "daemon") == 0 || be_get_int(s, "copies", 1) > 1;
 	for (int64_t i = 0; i < be_get_int(s, "copies", 1); i++) {
 		if (text)
@@ -196,7 +218,8 @@ int be_plan_shell(const struct be_node *plan, struct be_buf *out, struct be_erro
 	settings(out, plan, true);
 	if (be_get_bool(be_get(plan, "workload"), "drop_caches", false))
 		be_buf_adds(out, "sync\necho 3 > /proc/sys/vm/drop_caches\n");
+	const char *dir = "/";
 	for (size_t i = 0; steps && i < steps->n; i++)
-		step(out, steps->items[i]);
+		step(out, steps->items[i], &dir);
 	return 0;
 }

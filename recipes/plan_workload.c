@@ -38,28 +38,52 @@ static bool names_program(const struct be_node *definition, const char *key)
 	return false;
 }
 
+static const struct be_node *first_named(const struct be_node *map, const struct be_node *all)
+{
+	for (size_t i = 0; i < map->n; i++)
+		for (size_t k = 0; k < all->n; k++)
+			if (names_program(all->items[k], map->keys[i]))
+				return all->items[k];
+	return NULL;
+}
+
+/* Programs may stand below a role: `if role client: {netperf: ...}`. */
+static bool is_role(const struct be_node *job, size_t i)
+{
+	return be_starts(job->keys[i], "if ") && job->items[i]->kind == BE_MAP;
+}
+
 /* The testcase's own definition, else the first that a key of the job belongs to, else the suite's. */
 static const struct be_node *choose(const struct be_planner *p, const struct be_node *all)
 {
 	const char *testcase = be_plan_text_of(p->job, "testcase"), *suite = be_plan_text_of(p->job, "suite");
 	if (testcase && be_get(all, testcase))
 		return be_get(all, testcase);
-	for (size_t i = 0; i < p->job->n; i++)
-		for (size_t k = 0; k < all->n; k++)
-			if (names_program(all->items[k], p->job->keys[i]))
-				return all->items[k];
-	return suite ? be_get(all, suite) : NULL;
+	const struct be_node *found = first_named(p->job, all);
+	for (size_t i = 0; !found && i < p->job->n; i++)
+		if (is_role(p->job, i))
+			found = first_named(p->job->items[i], all);
+	return !found && suite ? be_get(all, suite) : found;
 }
 
-static const struct be_node *nested(const struct be_planner *p, const struct be_node *definition, const char *key)
+static const struct be_node *below_program(const struct be_node *map, const struct be_node *definition, const char *key)
 {
 	const struct be_node *programs = be_get(definition, "programs");
 	for (size_t i = 0; programs && i < programs->n; i++) {
-		const struct be_node *value = be_get(be_get(p->job, programs->items[i]->text), key);
+		const struct be_node *value = be_get(be_get(map, programs->items[i]->text), key);
 		if (value && value->kind != BE_NULL)
 			return value;
 	}
 	return NULL;
+}
+
+static const struct be_node *nested(const struct be_planner *p, const struct be_node *definition, const char *key)
+{
+	const struct be_node *value = below_program(p->job, definition, key);
+	for (size_t i = 0; !value && i < p->job->n; i++)
+		if (is_role(p->job, i))
+			value = below_program(p->job->items[i], definition, key);
+	return value;
 }
 
 static const struct be_node *given(const struct be_planner *p, const struct be_node *definition, const char *key,
@@ -216,10 +240,13 @@ static int render(struct be_planner *p, struct be_node *workload, struct be_erro
 		return -1;
 	for (size_t i = 0; i < notes.n; i++)
 		be_deviation(p->deviations, "workload", "%s", notes.v[i]);
-	if (be_workload_entries(workload, "deviations", testdir, &p->size, p->rules.date, deviations, err))
+	be_autonode struct be_node *metrics = be_node_seq();
+	if (be_workload_entries(workload, "deviations", testdir, &p->size, p->rules.date, deviations, err) ||
+	    be_workload_entries(workload, "metrics", testdir, &p->size, p->rules.date, metrics, err))
 		return -1;
 	for (size_t i = 0; i < deviations->n; i++)
 		be_add(p->deviations, be_node_clone(deviations->items[i]));
+	be_set(be_get(workload, "definition"), "metrics", be_steal(&metrics));
 	return 0;
 }
 

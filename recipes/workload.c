@@ -26,10 +26,17 @@ static void builtins(struct be_scope *scope, const char *testdir)
 	be_scope_set(scope, "nr_node", be_value_int(scope->size.nr_node ? scope->size.nr_node : 1));
 	be_scope_set(scope, "memory", scope->size.memory ? be_value_int(scope->size.memory) : be_value_nil());
 	be_scope_set(scope, "testdir", be_value_text(testdir));
+	be_scope_set(scope, "rules", be_value_text(scope->rules));
 	be_scope_set(scope, "nr_storages", be_value_int(storages ? (int64_t)storages->n : 0));
-	const struct be_node *first = storages && storages->n ? storages->items[0] : NULL;
+	size_t n = storages ? storages->n : 0;
+	const struct be_node *first = n ? storages->items[0] : NULL, *last = n ? storages->items[n - 1] : NULL;
+	be_autobuf struct be_buf others = { 0 };
+	for (size_t i = 1; i < n; i++)
+		be_buf_addf(&others, "%s%s", i > 1 ? " " : "", be_get_str(storages->items[i], "device", ""));
 	be_scope_set(scope, "first_mount", be_value_text(be_get_str(first, "mount", NULL)));
 	be_scope_set(scope, "first_device", be_value_text(be_get_str(first, "device", NULL)));
+	be_scope_set(scope, "last_device", be_value_text(be_get_str(last, "device", NULL)));
+	be_scope_set(scope, "other_devices", be_value_text(others.data));
 }
 
 /* What makes a job impossible, in the definition's own words: `refuse: [{if: EXPR, text: TEXT}]`. */
@@ -102,9 +109,11 @@ static int step_stdin(struct be_scope *scope, const struct be_node *step, struct
 	return 0;
 }
 
+/* Files by their full path: those of the definition are relative to the step's directory. */
 static int step_files(struct be_scope *scope, const struct be_node *step, struct be_node *out, struct be_error *err)
 {
 	const struct be_node *files = be_get(step, "files");
+	const char *cwd = be_get_str(out, "cwd", "/");
 	if (!files || files->kind != BE_MAP)
 		return 0;
 	be_autonode struct be_node *map = be_node_map();
@@ -112,7 +121,10 @@ static int step_files(struct be_scope *scope, const struct be_node *step, struct
 		be_autofree char *text = lines(scope, files->items[i], err);
 		if (!text)
 			return -1;
-		be_set_str(map, files->keys[i], text);
+		bool below = files->keys[i][0] != '/';
+		be_autofree char *path =
+			be_strf("%s%s%s", below ? cwd : "", below && strcmp(cwd, "/") != 0 ? "/" : "", files->keys[i]);
+		be_set_str(map, path, text);
 	}
 	be_set(out, "files", be_steal(&map));
 	return 0;
@@ -149,7 +161,8 @@ static int step_numbers(struct be_scope *scope, const struct be_node *step, stru
 			continue;
 		if (be_scope_eval_int(scope, node, &number, err))
 			return -1;
-		be_set_int(out, keys[i], number);
+		if (number > (i < 2 ? 1 : 0)) /* once, and no limit, need not be said */
+			be_set_int(out, keys[i], number);
 	}
 	const struct be_node *limit = be_get(scope->workload, "timeout"); /* the job's own */
 	if (limit || !be_get(out, "timeout"))
@@ -164,7 +177,7 @@ static struct be_node *render_step(struct be_scope *scope, const struct be_node 
 	be_set_str(out, "name", be_get_str(step, "name", "step"));
 	be_set_str(out, "role", role);
 	if (step_argv(scope, step, strcmp(role, "run") == 0, out, err) || step_stdin(scope, step, out, err) ||
-	    step_files(scope, step, out, err) || step_texts(scope, step, out, err) ||
+	    step_texts(scope, step, out, err) || step_files(scope, step, out, err) ||
 	    step_numbers(scope, step, out, err))
 		return NULL;
 	if (be_get_bool(step, "may_fail", false))
@@ -218,7 +231,9 @@ static int entries(struct be_scope *scope, const char *key, struct be_node *out,
 			be_autofree char *text = be_scope_text(scope, from->items[k], err);
 			if (!text)
 				return -1;
-			be_set_str(entry, from->keys[k], text);
+			struct be_node *value = be_node_str(text);
+			value->quoted = from->items[k]->quoted;
+			be_set(entry, from->keys[k], value);
 		}
 		if (holds)
 			be_add(out, be_steal(&entry));

@@ -144,7 +144,7 @@ static int typed(struct be_scope *scope, const struct parameter *p, struct be_va
 static int one_parameter(struct be_scope *scope, struct parameter *p, struct be_node *values, struct be_strv *notes,
 			 struct be_error *err)
 {
-	bool list = strcmp(be_get_str(p->declared, "unit", "text"), "list") == 0;
+	const char *unit = be_get_str(p->declared, "unit", "text");
 	p->given = be_get(be_get(scope->workload, "parameters"), p->name);
 	p->defaulted = !p->given || p->given->kind == BE_NULL;
 	if (p->defaulted)
@@ -153,12 +153,13 @@ static int one_parameter(struct be_scope *scope, struct parameter *p, struct be_
 		if (be_get_bool(p->declared, "required", false))
 			return be_fail_usage(err, "the workload %s needs '%s:'",
 					     be_get_str(scope->workload, "name", "?"), p->name);
-		if (!list)
-			be_scope_set(scope, p->name, be_value_nil());
+		be_scope_set(scope, p->name, be_value_nil());
 		return 0;
 	}
-	if (list)
+	if (strcmp(unit, "list") == 0 || strcmp(unit, "map") == 0) { /* `each` and the planner read their items */
+		be_scope_set(scope, p->name, be_value_bool(true));
 		return 0;
+	}
 	if (p->given->kind != BE_SCALAR)
 		return be_fail_usage(err, "%s: %s must be one value", be_where(p->given), p->name);
 	struct be_value value = be_value_nil();
