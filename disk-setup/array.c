@@ -24,7 +24,7 @@ void be_setup_settle(struct be_setup *setup)
 		be_setup_log(setup, "udevadm settle: udev is still busy");
 }
 
-int be_array_stop(struct be_setup *setup, const char *kernel, struct be_error *err)
+static int stop(struct be_setup *setup, const char *kernel, struct be_error *err)
 {
 	be_autostrv struct be_strv argv = { 0 };
 	be_strv_add(&argv, "mdadm");
@@ -40,7 +40,7 @@ int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struc
 		be_strv_add_all(&names, &devices->v[i].stop);
 	be_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
-		if (be_array_stop(setup, names.v[i], err) != 0)
+		if (stop(setup, names.v[i], err) != 0)
 			return -1;
 	if (names.n)
 		be_setup_settle(setup);
@@ -64,17 +64,25 @@ static char *array_path(const struct be_node *array)
 	return *name == '/' ? be_strdup(name) : be_strf("/dev/%s", name);
 }
 
-/* Kernel name once the node is there and the array runs; NULL after NODE_TIMEOUT. */
-static char *wait_for_array(const struct be_root *root, const char *path)
+char *be_array_find(const struct be_root *root, const struct be_node *array, bool running)
+{
+	be_autofree char *path = array_path(array);
+	be_autofree char *kernel = be_device_kernel_name(root, path, NULL);
+	be_autofree char *state = kernel ? be_device_attr(root, kernel, "md/array_state") : NULL;
+	if (!state || strcmp(state, "clear") == 0 || (running && strcmp(state, "inactive") == 0))
+		return NULL;
+	return be_steal(&kernel);
+}
+
+static bool wait_for_array(const struct be_root *root, const struct be_node *array)
 {
 	for (double start = be_action_clock(); be_action_clock() - start < NODE_TIMEOUT;) {
-		be_autofree char *kernel = be_device_kernel_name(root, path, NULL);
-		be_autofree char *state = kernel ? be_device_attr(root, kernel, "md/array_state") : NULL;
-		if (state && strcmp(state, "clear") != 0 && strcmp(state, "inactive") != 0)
-			return be_steal(&kernel);
+		be_autofree char *kernel = be_array_find(root, array, true);
+		if (kernel)
+			return true;
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
-	return NULL;
+	return false;
 }
 
 static int make_array(struct be_setup *setup, const struct be_node *array, struct be_error *err)
@@ -85,8 +93,7 @@ static int make_array(struct be_setup *setup, const struct be_node *array, struc
 	be_support_level(setup, be_get_str(array, "level", ""));
 	if (be_action_run(setup, "mdadm", &argv, MDADM_TIMEOUT, err) != 0)
 		return be_wrap(err, "%s", path);
-	be_autofree char *kernel = wait_for_array(&setup->root, path);
-	if (!kernel)
+	if (!wait_for_array(&setup->root, array))
 		return be_fail(err, "%s: the array does not run %.0f s after mdadm made it", path, NODE_TIMEOUT);
 	be_setup_settle(setup);
 	return be_wipe_device(setup, path, err);
@@ -224,15 +231,32 @@ int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be
 	for (size_t i = 0; arrays && i < arrays->n; i++) {
 		const struct be_node *array = arrays->items[i];
 		const char *name = be_get_str(array, "name", "md0");
-		be_autofree char *path = array_path(array);
-		be_autofree char *kernel = be_device_kernel_name(&setup->root, path, NULL);
+		be_autofree char *kernel = be_array_find(&setup->root, array, true);
 		if (!kernel)
-			return be_fail(err, "%s: the array is gone", path);
+			return be_fail(err, "%s: no such array is running", name);
 		struct be_node *read = read_array(&setup->root, name, kernel);
 		be_add(out, read);
 		if (compare_shape(array, read, err) != 0 || compare_members(&setup->root, array, read, err) != 0)
 			return -1;
 		note_differences(setup, array, read);
+	}
+	return 0;
+}
+
+int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
+	for (size_t i = arrays ? arrays->n : 0; i-- > 0;) {
+		const struct be_node *array = arrays->items[i];
+		be_autofree char *kernel = be_array_find(&setup->root, array, true);
+		if (!kernel)
+			continue;
+		be_autonode struct be_node *read = read_array(&setup->root, kernel, kernel);
+		struct be_error other = BE_ERROR_INIT;
+		if (compare_members(&setup->root, array, read, &other) != 0)
+			be_setup_log(setup, "left running: %s", other.text);
+		else if (stop(setup, kernel, err) != 0)
+			return -1;
 	}
 	return 0;
 }

@@ -15,8 +15,11 @@ int be_arrays_make(struct be_setup *setup, const struct be_node *plan, struct be
  */
 int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out,
 		   struct be_error *err) BE_MUST_CHECK;
-/* Stops one array of the plan when it is there. */
-int be_array_stop(struct be_setup *setup, const char *kernel, struct be_error *err) BE_MUST_CHECK;
+/* Stops the plan's arrays, last one first; an array of other members under such a name stays. */
+int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/* Kernel name of the array that has the name of an array stanza; NULL: there is none. @running: one that is not
+ * assembled far enough to run does not count. The caller frees. */
+char *be_array_find(const struct be_root *root, const struct be_node *array, bool running);
 /* Lets udev finish with new devices, where there is udev; bounded, and only waits. */
 void be_setup_settle(struct be_setup *setup);
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "array.h"
 #include "identity.h"
 #include "pmem.h"
 #include "signature.h"
@@ -184,6 +185,39 @@ static int fail_refused(const struct be_devices *devices, struct be_error *err)
 	return be_hint(err, "%s", remedy);
 }
 
+/* Mounting over somebody's mount would hide it. */
+static int check_targets(const struct be_setup *setup, const struct be_node *plan, struct be_error *err)
+{
+	const struct be_node *stanzas = be_get_path(plan, "layout.filesystems");
+	for (size_t i = 0; stanzas && i < stanzas->n; i++) {
+		const char *target = be_get_str(stanzas->items[i], "mount", NULL);
+		bool taken = false;
+		if (target && be_use_target(&setup->root, target, &taken, err) != 0)
+			return -1;
+		if (taken) {
+			be_fail(err, "%s is a mount point already, nothing was written", target);
+			return be_hint(err, "unmount %s (disk-setup --undo, where it was disk-setup's)", target);
+		}
+	}
+	return 0;
+}
+
+/* An array that has a planned name and is not one of our own that will be stopped. */
+static void check_array_names(const struct be_setup *setup, const struct be_node *plan, struct be_devices *devices)
+{
+	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
+	for (size_t i = 0; arrays && i < arrays->n; i++) {
+		be_autofree char *kernel = be_array_find(&setup->root, arrays->items[i], false);
+		bool stopped = !kernel;
+		for (size_t j = 0; j < devices->n && !stopped; j++)
+			stopped = be_strv_has(&devices->v[j].stop, kernel);
+		for (size_t j = 0; j < devices->n && !stopped; j++)
+			be_refuse(&devices->v[j],
+				  be_strf("see what /dev/%s holds; mdadm --stop /dev/%s", kernel, kernel),
+				  "another array is there as %s", kernel);
+	}
+}
+
 int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices,
 		     struct be_error *err)
 {
@@ -191,9 +225,11 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 	for (size_t i = 0; i < devices->n; i++)
 		if (check_device(setup, plan, &devices->v[i], err) != 0)
 			return -1;
-	be_check_scaling(setup, devices);
 	be_check_members(setup, plan, devices);
+	check_array_names(setup, plan, devices);
 	for (size_t i = 0; i < devices->n; i++)
 		record(setup, &devices->v[i]);
-	return fail_refused(devices, err);
+	if (fail_refused(devices, err) != 0)
+		return -1;
+	return check_targets(setup, plan, err);
 }

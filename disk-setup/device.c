@@ -48,7 +48,7 @@ char *be_device_attr(const struct be_root *root, const char *kernel, const char 
 
 void be_device_set_value(struct be_node *map, const char *key, const char *text)
 {
-	if (text && be_scalar_type(text) == BE_TYPE_INT)
+	if (text && *text != '+' && be_scalar_type(text) == BE_TYPE_INT) /* "+8" is a bitmap's place */
 		be_set_int(map, key, strtoll(text, NULL, 10));
 	else
 		be_set_str(map, key, text);
@@ -176,7 +176,9 @@ int be_device_identify(const struct be_root *root, const struct be_node *plan, c
 	d->rotational = attr_is(root, d->whole, "queue/rotational", "1");
 	d->dax = attr_is(root, d->whole, "queue/dax", "1");
 	d->write_cache = be_device_attr(root, d->whole, "queue/write_cache");
-	d->model = first_of(root, d->whole, "device/model", NULL);
+	d->model = udev_property(root, d->major, d->minor, "ID_MODEL"); /* sysfs cuts an ATA disk's at 16 bytes */
+	if (!d->model)
+		d->model = first_of(root, d->whole, "device/model", NULL);
 	d->serial = udev_property(root, d->major, d->minor, "ID_SERIAL_SHORT");
 	if (!d->serial)
 		d->serial = first_of(root, d->whole, "device/serial", "serial");

@@ -17,7 +17,7 @@ int be_filesystems_read(struct be_setup *setup, const struct be_node *plan, stru
 			struct be_error *err) BE_MUST_CHECK;
 /* Does the kernel's option list @options (or NULL) show @option, which may be "name" or "name=value"? */
 bool be_mount_option_there(const char *options, const char *option);
-/* Unmounts, last one first, what of the plan is mounted. */
+/* Unmounts, last one first, what of the plan is mounted; other people's mounts in its places stay. */
 int be_filesystems_unmount(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
 
 #endif

@@ -22,7 +22,13 @@ static const struct kind *find_kind(const char *name)
 	return NULL;
 }
 
-static void check_kind(struct be_device *d)
+/* virtio-blk always says that it rotates; the twin has said so where the disk it stands for does not. */
+static bool flag_is_known_wrong(const struct be_setup *setup, const struct be_device *d)
+{
+	return setup->twin && be_starts(d->whole, "vd");
+}
+
+static void check_kind(const struct be_setup *setup, struct be_device *d)
 {
 	const struct kind *kind = find_kind(d->kind);
 	if (!kind) {
@@ -35,7 +41,7 @@ static void check_kind(struct be_device *d)
 	if (kind->rotational < 0)
 		return;
 	bool wanted = be_get_bool(d->disk, "rotational", kind->rotational);
-	if (d->rotational != wanted)
+	if (d->rotational != wanted && !flag_is_known_wrong(setup, d))
 		be_refuse(d,
 			  be_strf("correct the host file, or see why /sys/block/%s/queue/rotational is %d", d->whole,
 				  d->rotational),
@@ -80,30 +86,11 @@ static void check_size(const struct be_setup *setup, struct be_device *d)
 	char a[32], b[32];
 	if (d->size <= 0)
 		be_refuse(d, be_strdup("see whether the medium is there"), "%s has no size", d->kernel);
-	else if (stated && !setup->scaled)
+	else if (stated && !setup->twin)
 		be_refuse(d, be_strdup("correct the host file's size, or name the disk that is meant"),
 			  "%s is stated with %s (%lld bytes), but has %s (%lld bytes)", d->whole,
 			  be_size_text(stated, a), (long long)stated, be_size_text(d->disk_size, b),
 			  (long long)d->disk_size);
-}
-
-/* One deviation for all disks of the same two sizes. */
-void be_check_scaling(struct be_setup *setup, const struct be_devices *devices)
-{
-	be_autofree bool *told = be_alloc(devices->n + 1);
-	for (size_t i = 0; setup->scaled && i < devices->n; i++) {
-		int64_t stated = other_size(&devices->v[i]), there = devices->v[i].disk_size;
-		be_autobuf struct be_buf names = { 0 };
-		char a[32], b[32];
-		for (size_t j = i; stated && !told[i] && j < devices->n; j++)
-			if (other_size(&devices->v[j]) == stated && devices->v[j].disk_size == there) {
-				be_buf_addf(&names, "%s%s", names.len ? ", " : "", devices->v[j].name);
-				told[j] = j != i;
-			}
-		if (names.len)
-			be_note(setup->deviations, "disk.size", "%s: %s stated, here %s", names.data,
-				be_size_text(stated, a), be_size_text(there, b));
-	}
 }
 
 static bool file_has_line(const struct be_root *root, const char *path, const char *line)
@@ -144,7 +131,7 @@ static void check_read_only(const struct be_root *root, struct be_device *d)
 
 void be_check_identity(const struct be_setup *setup, struct be_device *d)
 {
-	check_kind(d);
+	check_kind(setup, d);
 	check_size(setup, d);
 	check_read_only(&setup->root, d);
 	check_claims(&setup->root, d);

@@ -9,8 +9,6 @@
 void be_check_identity(const struct be_setup *setup, struct be_device *device);
 /* Refuses plan devices that are the same device, or a disk and a partition of it. */
 void be_check_overlap(struct be_devices *devices);
-/* In a scaled twin: a deviation for each size that is not the stated one. */
-void be_check_scaling(struct be_setup *setup, const struct be_devices *devices);
 /* Members of unequal size: a deviation, or with `expect: refuse` a refusal of the array's members. */
 void be_check_members(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices);
 

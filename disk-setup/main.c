@@ -11,7 +11,7 @@ static const char usage[] =
 	"       disk-setup --check PLAN    say what would be done with each device; writes nothing\n"
 	"       disk-setup --undo PLAN     unmount and stop what was made\n"
 	"options:\n"
-	"  --scaled    disks may be smaller than the plan states (an emulated machine): a deviation\n"
+	"  --twin      an emulated machine: its disks may have other sizes than the plan states\n"
 	"  --quiet     no progress on stderr\n"
 	"  --help      this text\n"
 	"  --version   the version\n"
@@ -51,18 +51,18 @@ static int print_report(const struct be_setup *setup, struct be_error *err)
 }
 
 struct options {
-	bool check, undo, scaled, quiet;
+	bool check, undo, twin, quiet;
 	const char *plan;
 };
 
 /* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct options *options)
 {
-	enum { CHECK = 1, UNDO, SCALED, QUIET, HELP, SHOW_VERSION };
+	enum { CHECK = 1, UNDO, TWIN, QUIET, HELP, SHOW_VERSION };
 	static const struct option longs[] = {
 		{ "check", no_argument, NULL, CHECK },
 		{ "undo", no_argument, NULL, UNDO },
-		{ "scaled", no_argument, NULL, SCALED },
+		{ "twin", no_argument, NULL, TWIN },
 		{ "quiet", no_argument, NULL, QUIET },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, SHOW_VERSION },
@@ -76,8 +76,8 @@ static int parse(int argc, char **argv, struct options *options)
 		case UNDO:
 			options->undo = true;
 			break;
-		case SCALED:
-			options->scaled = true;
+		case TWIN:
+			options->twin = true;
 			break;
 		case QUIET:
 			options->quiet = true;
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	}
 	struct be_setup setup;
 	be_setup_init(&setup);
-	setup.scaled = options.scaled;
+	setup.twin = options.twin;
 	setup.log = options.quiet ? NULL : progress;
 	int rc = run(&setup, &options, plan, &err);
 	be_setup_free(&setup);

@@ -169,20 +169,27 @@ static bool has_option(struct libmnt_fs *fs, const char *option)
 	       be_mount_option_there(mnt_fs_get_fs_options(fs), option);
 }
 
+/* Is what is mounted of the stanza's kind and from its first device? */
+static bool is_planned(const struct be_root *root, const struct be_node *stanza, struct libmnt_fs *fs)
+{
+	const struct be_node *devices = be_get(stanza, "devices");
+	if (!be_streq(mnt_fs_get_fstype(fs), be_get_str(stanza, "kind", NULL)))
+		return false;
+	if (!devices || !devices->n)
+		return true;
+	be_autofree char *planned = be_device_kernel_name(root, devices->items[0]->text, NULL);
+	be_autofree char *there = be_device_kernel_name(root, mnt_fs_get_source(fs), NULL);
+	return planned && be_streq(planned, there);
+}
+
 static int compare(struct be_setup *setup, const struct be_node *stanza, struct libmnt_fs *fs, struct be_error *err)
 {
-	const char *target = be_get_str(stanza, "mount", ""), *kind = be_get_str(stanza, "kind", "");
+	const char *target = be_get_str(stanza, "mount", "");
 	be_autostrv struct be_strv options = { 0 };
-	if (!be_streq(mnt_fs_get_fstype(fs), kind))
-		return be_fail(err, "%s: %s planned, mounted is %s", target, kind, mnt_fs_get_fstype(fs));
-	const struct be_node *devices = be_get(stanza, "devices");
-	if (devices && devices->n) {
-		be_autofree char *planned = be_device_kernel_name(&setup->root, devices->items[0]->text, NULL);
-		be_autofree char *there = be_device_kernel_name(&setup->root, mnt_fs_get_source(fs), NULL);
-		if (!be_streq(planned, there))
-			return be_fail(err, "%s: %s planned, mounted is %s", target, devices->items[0]->text,
-				       mnt_fs_get_source(fs));
-	}
+	if (!is_planned(&setup->root, stanza, fs))
+		return be_fail(err, "%s: %s of %s planned, mounted is %s of %s", target,
+			       be_get_str(stanza, "kind", "?"), source_of(stanza), mnt_fs_get_fstype(fs),
+			       mnt_fs_get_source(fs));
 	be_get_strv(stanza, "options", &options);
 	for (size_t i = 0; i < options.n; i++)
 		if (!has_option(fs, options.v[i]))
@@ -261,7 +268,8 @@ int be_filesystems_unmount(struct be_setup *setup, const struct be_node *plan, s
 	int rc = 0;
 	for (size_t i = stanzas ? stanzas->n : 0; rc == 0 && i-- > 0;) {
 		const char *target = be_get_str(stanzas->items[i], "mount", NULL);
-		if (target && mnt_table_find_target(table, target, MNT_ITER_BACKWARD))
+		struct libmnt_fs *fs = target ? mnt_table_find_target(table, target, MNT_ITER_BACKWARD) : NULL;
+		if (fs && is_planned(&setup->root, stanzas->items[i], fs))
 			rc = unmount(setup, target, err);
 	}
 	mnt_unref_table(table);

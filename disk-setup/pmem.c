@@ -76,7 +76,7 @@ void be_pmem_check(const struct be_setup *setup, const struct be_node *plan, str
 		return;
 	be_autofree char *device = nd_device(&setup->root, d->whole);
 	bool nvdimm = be_streq(be_get_str(be_get(plan, "machine"), "pmem_origin", NULL), "nvdimm") ||
-		      setup->scaled; /* a twin may have NVDIMMs in place of set-aside memory */
+		      setup->twin; /* a twin may have NVDIMMs in place of set-aside memory */
 	if (device && nvdimm && be_starts(device, "namespace"))
 		d->namespace = be_steal(&device);
 	else

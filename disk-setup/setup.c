@@ -36,7 +36,7 @@ void be_setup_init(struct be_setup *setup)
 		.deviations = be_node_seq(),
 		.versions = be_node_map(),
 	};
-	setup->scaled = in_twin(&setup->root);
+	setup->twin = in_twin(&setup->root);
 }
 
 void be_setup_free(struct be_setup *setup)
@@ -149,15 +149,7 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 
 int be_setup_undo(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
 {
-	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
 	if (be_filesystems_unmount(setup, plan, err) != 0)
 		return -1;
-	for (size_t i = arrays ? arrays->n : 0; i-- > 0;) {
-		be_autofree char *path = be_strf("/dev/%s", be_get_str(arrays->items[i], "name", "md0"));
-		be_autofree char *kernel = be_device_kernel_name(&setup->root, path, NULL);
-		be_autofree char *state = kernel ? be_device_attr(&setup->root, kernel, "md/array_state") : NULL;
-		if (state && strcmp(state, "clear") != 0 && be_array_stop(setup, kernel, err) != 0)
-			return -1;
-	}
-	return 0;
+	return be_arrays_stop(setup, plan, err);
 }

@@ -15,9 +15,9 @@ struct be_setup {
 	struct be_node *layout;  /* read back: devices, arrays, filesystems */
 	struct be_node *deviations;
 	struct be_node *versions; /* map: tool -> its version, asked once */
-	/* A twin, whose disks are scaled: a size other than stated is a deviation, not a refusal. be_setup_init sets it
-	 * where the twin's result port is there. */
-	bool scaled;
+	/* The machine is a twin: its disks have other sizes than stated and virtio's say that they rotate, of which
+	 * `mkbenchenv boot` has told. be_setup_init sets it where the twin's result port is there. */
+	bool twin;
 	void (*log)(const char *line); /* progress, or NULL */
 };
 void be_setup_init(struct be_setup *setup); /* real root, empty trees */

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define SIGNATURES_MAX 64 /* a device that still shows signatures after so many is not ours to understand */
@@ -129,7 +131,7 @@ int be_signature_probe(struct be_device *d, const char *node, struct be_error *e
 }
 
 /* One pass over the device; the probe goes one step back by itself after each wipe, so copies are found as well. */
-static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, struct be_error *err)
+static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, bool *table, struct be_error *err)
 {
 	int rc;
 	for (unsigned i = 0; (rc = blkid_do_probe(pr)) == 0; i++) {
@@ -140,6 +142,7 @@ static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, st
 			be_autofree char *name = be_strf("%s%s", s.type, s.table ? " partition table" : "");
 			if (!be_strv_has(wiped, name))
 				be_strv_add(wiped, name);
+			*table = *table || s.table;
 			free_signature(&s);
 		}
 		errno = 0;
@@ -157,10 +160,13 @@ int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *
 	blkid_probe pr = new_probe(fd, err);
 	if (!pr)
 		return be_wrap(err, "%s", node);
-	int rc = wipe_pass(pr, node, wiped, err);
+	bool table = false;
+	int rc = wipe_pass(pr, node, wiped, &table, err);
 	blkid_free_probe(pr);
 	if (rc == 0 && fsync(fd) != 0)
 		rc = be_fail_errno(err, errno, "%s: the erased signatures cannot be flushed", node);
+	if (rc == 0 && table && ioctl(fd, BLKRRPART) != 0 && errno != EINVAL && errno != ENOTTY)
+		rc = be_fail_errno(err, errno, "%s: the kernel does not let go of the erased partitions", node);
 	if (rc != 0)
 		return -1;
 	struct be_device left = { 0 };

@@ -71,6 +71,16 @@ static int find_mounts(const struct be_root *root, const char *kernel, struct be
 	return 0;
 }
 
+int be_use_target(const struct be_root *root, const char *target, bool *taken, struct be_error *err)
+{
+	struct libmnt_table *table = read_table(root, "/proc/self/mountinfo", false, err);
+	if (!table)
+		return -1;
+	*taken = mnt_table_find_target(table, target, MNT_ITER_BACKWARD) != NULL;
+	mnt_unref_table(table);
+	return 0;
+}
+
 static int find_swaps(const struct be_root *root, const char *kernel, struct be_uses *uses, struct be_error *err)
 {
 	if (!be_root_exists(root, "/proc/swaps"))

@@ -22,6 +22,8 @@ void be_uses_free(struct be_uses *uses);
  */
 int be_use_find(const struct be_root *root, const char *kernel, const struct be_strv *idle_arrays, struct be_uses *uses,
 		struct be_error *err) BE_MUST_CHECK;
+/* Sets @taken when something is mounted on @target. */
+int be_use_target(const struct be_root *root, const char *target, bool *taken, struct be_error *err) BE_MUST_CHECK;
 /* The md arrays that hold @kernel. */
 void be_use_arrays(const struct be_root *root, const char *kernel, struct be_strv *arrays);
 /* Adds a use when @node cannot be opened exclusively; for the running system only. */

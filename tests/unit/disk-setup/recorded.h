@@ -49,7 +49,7 @@ static inline void recorded_load(struct be_setup *setup, const char *file)
 	be_setup_init(setup);
 	free(setup->root.prefix);
 	setup->root.prefix = dir;
-	setup->scaled = false;
+	setup->twin = false;
 }
 
 static inline void recorded_free(struct be_setup *setup)

@@ -116,18 +116,14 @@ Test(check, one_disk_under_two_names)
 	cr_expect_not_null(strstr(err.text, "sdm2 and sdm (disk0) overlap"), "%s", err.text);
 }
 
-Test(check, scaled_sizes_are_deviations_of_a_twin)
+Test(check, a_twin_has_other_sizes)
 {
+	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n";
 	struct be_error err = BE_ERROR_INIT;
-	setup.scaled = true;
-	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n"
-			   "  - {name: disk1, kind: hdd, path: /dev/sdm2, size: 3298534883328}\n"
-			   "  - {name: disk2, kind: hdd, path: /dev/sdm1, size: 838860800}\n",
-			   "", &err),
-		     0, "%s", err.text);
-	cr_assert_eq(setup.deviations->n, 1);
-	cr_expect_str_eq(be_get_str(setup.deviations->items[0], "text", ""),
-			 "disk0, disk1: 3 TiB stated, here 800 MiB");
+	cr_expect_eq(check(device, "", &err), -1);
+	setup.twin = true;
+	cr_expect_eq(check(device, "", &err), 0, "%s", err.text);
+	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/sdk1}\n", "", &err), -1);
 }
 
 Test(check, members_of_unequal_size)
@@ -155,6 +151,23 @@ static void make_ext4(const char *device, const char *option, const char *value)
 	be_autofree char *path = be_root_path(&setup.root, device);
 	const char *const argv[] = { "mke2fs", "-q", "-F", "-t", "ext4", option, value, path, "8M", NULL };
 	recorded_run(argv);
+}
+
+Test(check, places_that_are_taken)
+{
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n"
+			   "  filesystems:\n"
+			   "  - {kind: ext4, devices: [/dev/sdk1], mount: /fs/s}\n",
+			   "", &err),
+		     -1);
+	cr_expect_str_eq(err.text, "/fs/s is a mount point already, nothing was written");
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n"
+			   "  arrays:\n"
+			   "  - {name: md9, level: raid0, members: [/dev/sdk1]}\n",
+			   "", &err),
+		     -1);
+	cr_expect_not_null(strstr(err.text, "another array is there as md9"), "%s", err.text);
 }
 
 Test(check, what_it_carries)

@@ -165,3 +165,19 @@ Test(array, read_back_and_compared)
 		recorded_free(&setup);
 	}
 }
+
+Test(array, internal_bitmap)
+{
+	struct be_error err = BE_ERROR_INIT;
+	struct be_setup setup;
+	recorded_load(&setup, RECORDED_DISKS);
+	be_autonode struct be_node *plan = recorded_plan(
+					   "layout: {arrays: [{name: md127, level: raid5, bitmap: internal, " MEMBERS
+					   "}]}"),
+				   *out = be_node_seq();
+	be_autofree char *location = be_root_path(&setup.root, "/sys/class/block/md127/md/bitmap/location");
+	cr_assert_eq(be_write_file(location, "+8\n", 3, 0644, &err), 0, "%s", err.text);
+	cr_expect_eq(be_arrays_read(&setup, plan, out, &err), 0, "%s", err.text);
+	cr_expect_eq(setup.deviations->n, 0);
+	recorded_free(&setup);
+}

@@ -64,8 +64,10 @@ Test(job_include, variants_of_each_document)
 {
 	be_autofolder struct folder folder = folder_make();
 	add(&folder, "jobs/base.yaml",
-	    "suite: fsmark\ndisk: 1HDD\n\nfs:\n  - ext4\n  - xfs\n# end\n---\ncategory: benchmark\nfsmark:\n- a\n- b\n");
-	add(&folder, "jobs/x.yaml", "<<: { file: base.yaml, disk: '1SSD', fs: [btrfs, {fs: ext4}], ignore: [suite, fsmark] }\n");
+	    "suite: fsmark\ndisk: 1HDD\n\nfs:\n  - ext4\n  - xfs\n# end\n---\ncategory: benchmark\nfsmark:\n- a\n- "
+	    "b\n");
+	add(&folder, "jobs/x.yaml",
+	    "<<: { file: base.yaml, disk: '1SSD', fs: [btrfs, {fs: ext4}], ignore: [suite, fsmark] }\n");
 	be_autofree char *got = expand_in(&folder, "jobs/x.yaml");
 	cr_expect_str_eq(got, "== x-1SSD-btrfs\ndisk: 1SSD\nfs: btrfs\n"
 			      "== x-1SSD-ext4\ndisk: 1SSD\nfs:\n  fs: ext4\n"
@@ -95,5 +97,6 @@ Test(job_include, anchors_are_yaml)
 
 Test(job_include, in_a_remark_or_a_text_is_none)
 {
-	expect_jobs("fs: ext4\n# <<: nothing.yaml\nqueue: \"<<: nothing.yaml\"\n", "== job-ext4\nfs: ext4\nqueue: '<<: nothing.yaml'\n");
+	expect_jobs("fs: ext4\n# <<: nothing.yaml\nqueue: \"<<: nothing.yaml\"\n",
+		    "== job-ext4\nfs: ext4\nqueue: '<<: nothing.yaml'\n");
 }

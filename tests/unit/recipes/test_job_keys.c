@@ -26,9 +26,8 @@ Test(job_keys, slips_are_named)
 
 Test(job_keys, other_words_are_not_guessed)
 {
-	expect_warnings("colour: blue\nfsmark: {colour: red}\n",
-			"! job.yaml:1:1: nothing knows the key \"colour\"\n"
-			"! job.yaml:2:10: fsmark has no option \"colour\"\n");
+	expect_warnings("colour: blue\nfsmark: {colour: red}\n", "! job.yaml:1:1: nothing knows the key \"colour\"\n"
+								 "! job.yaml:2:10: fsmark has no option \"colour\"\n");
 }
 
 Test(job_keys, what_is_known_makes_no_noise)

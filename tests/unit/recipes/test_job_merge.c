@@ -14,8 +14,9 @@ Test(job_merge, each_document_is_laid_over_the_first)
 
 Test(job_merge, a_map_is_replaced_as_a_whole)
 {
-	expect_jobs("aim7: {test: disk_rr, load: 500}\n---\naim7: {test: disk_rd}\n",
-		    "== job-500-disk_rr\naim7:\n  test: disk_rr\n  load: 500\n== job-disk_rd\naim7:\n  test: disk_rd\n");
+	expect_jobs(
+		"aim7: {test: disk_rr, load: 500}\n---\naim7: {test: disk_rd}\n",
+		"== job-500-disk_rr\naim7:\n  test: disk_rr\n  load: 500\n== job-disk_rd\naim7:\n  test: disk_rd\n");
 }
 
 Test(job_merge, a_path_sets_one_value_below)

@@ -1,51 +1,51 @@
 /* Expanded jobs of all eras, and what mail does to them. */
 #include "job_helpers.h"
 
-#define SECTIONS_2020                                                    \
-	"---\n"                                                          \
-	"\n"                                                             \
-	"#! jobs/fsmark-1hdd.yaml\n"                                     \
-	"suite: fsmark\n"                                                \
-	"testcase: fsmark\n"                                             \
-	"fsmark:\n"                                                      \
-	"  filesize: 4M\n"                                               \
-	"fs2: \n"                                                        \
-	"\n"                                                             \
-	"#! queue options\n"                                             \
-	"submit_id: '6001'\n"                                            \
-	"tbox_group: lkp-icl-2sp7\n"                                     \
-	"\n"                                                             \
-	"#! hosts/lkp-icl-2sp7\n"                                        \
-	"nr_cpu: 64\n"                                                   \
-	"\n"                                                             \
-	"#! include/category/ALL\n"                                      \
-	"cpufreq_governor: performance\n"                                \
-	"\n"                                                             \
-	"#! runtime status\n"                                            \
+#define SECTIONS_2020                     \
+	"---\n"                           \
+	"\n"                              \
+	"#! jobs/fsmark-1hdd.yaml\n"      \
+	"suite: fsmark\n"                 \
+	"testcase: fsmark\n"              \
+	"fsmark:\n"                       \
+	"  filesize: 4M\n"                \
+	"fs2: \n"                         \
+	"\n"                              \
+	"#! queue options\n"              \
+	"submit_id: '6001'\n"             \
+	"tbox_group: lkp-icl-2sp7\n"      \
+	"\n"                              \
+	"#! hosts/lkp-icl-2sp7\n"         \
+	"nr_cpu: 64\n"                    \
+	"\n"                              \
+	"#! include/category/ALL\n"       \
+	"cpufreq_governor: performance\n" \
+	"\n"                              \
+	"#! runtime status\n"             \
 	"enqueue_time: 2021-02-26 22:11:18.355364388 +08:00\n"
 
-#define EXPANDED                                                         \
-	"== fsmark-performance-4M\n"                                     \
-	"suite: fsmark\n"                                                \
-	"testcase: fsmark\n"                                             \
-	"fsmark:\n"                                                      \
-	"  filesize: 4M\n"                                               \
-	"fs2: null\n"                                                    \
-	"submit_id: \"6001\"\n"                                          \
-	"tbox_group: lkp-icl-2sp7\n"                                     \
-	"nr_cpu: 64\n"                                                   \
-	"cpufreq_governor: performance\n"                                \
+#define EXPANDED                          \
+	"== fsmark-performance-4M\n"      \
+	"suite: fsmark\n"                 \
+	"testcase: fsmark\n"              \
+	"fsmark:\n"                       \
+	"  filesize: 4M\n"                \
+	"fs2: null\n"                     \
+	"submit_id: \"6001\"\n"           \
+	"tbox_group: lkp-icl-2sp7\n"      \
+	"nr_cpu: 64\n"                    \
+	"cpufreq_governor: performance\n" \
 	"enqueue_time: 2021-02-26 22:11:18.355364388 +08:00\n"
 
-#define COMPATIBLE                                                       \
-	"== fsmark-4M\n"                                                 \
-	"suite: fsmark\n"                                                \
-	"testcase: fsmark\n"                                             \
-	"fsmark:\n"                                                      \
-	"  filesize: 4M\n"                                               \
-	"fs2: null\n"                                                    \
-	"tbox_group: lkp-icl-2sp7\n"                                     \
-	"nr_cpu: 64\n"                                                   \
+#define COMPATIBLE                   \
+	"== fsmark-4M\n"             \
+	"suite: fsmark\n"            \
+	"testcase: fsmark\n"         \
+	"fsmark:\n"                  \
+	"  filesize: 4M\n"           \
+	"fs2: null\n"                \
+	"tbox_group: lkp-icl-2sp7\n" \
+	"nr_cpu: 64\n"               \
 	"enqueue_time: 2021-02-26 22:11:18.355364388 +08:00\n"
 
 static char *load(const char *text, bool compatible)

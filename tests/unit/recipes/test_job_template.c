@@ -48,7 +48,8 @@ Test(job_template, nil_drops_the_combination_and_says_so)
 
 Test(job_template, text_around_it_is_kept)
 {
-	expect_jobs("nr_task: 2\nname: n{{ 2 * 3 }}G-{{ nr_task }} # a remark\nloadavg: [ {{ nr_task + 1 }}, \"{{ 'x' }}\", c ]\n",
+	expect_jobs("nr_task: 2\nname: n{{ 2 * 3 }}G-{{ nr_task }} # a remark\nloadavg: [ {{ nr_task + 1 }}, \"{{ 'x' "
+		    "}}\", c ]\n",
 		    "== job-defaults\nnr_task: 2\nname: n6G-2\nloadavg: [3, x, c]\n"
 		    "! job.yaml:2:1: nothing knows the key \"name\"\n");
 }
