@@ -49,8 +49,10 @@ static struct be_node *describe_result(const struct be_boot_outcome *o, const st
 				       const char *dir)
 {
 	be_autofree char *console = be_strf("%s/" BE_TWIN_CONSOLE, o->work);
-	be_autofree char *tail = be_console_tail(console, CONSOLE_LINES);
-	struct be_ending ending = { .ended = o->qemu->ended, .timed_out = o->qemu->timed_out, .tail = tail };
+	be_autofree char *tail = be_console_tail(console, CONSOLE_LINES), *panic = be_console_panic(console);
+	struct be_ending ending = {
+		.ended = o->qemu->ended, .timed_out = o->qemu->timed_out, .panic = panic, .tail = tail
+	};
 	struct be_node *result = be_result_state(delivered, &ending);
 	be_autostrv struct be_strv notes = { 0 };
 	be_set(result, "metrics",

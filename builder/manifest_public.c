@@ -94,6 +94,16 @@ char *be_value_line(const struct be_node *value)
 	return be_buf_steal(&out);
 }
 
+void be_text_shorten(char *text, size_t width)
+{
+	if (strlen(text) <= width)
+		return;
+	size_t at = width - 3;
+	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+		at--;
+	memcpy(text + at, "...", sizeof("...")); /* there is room: the text was longer */
+}
+
 void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const char *text)
 {
 	be_autostrv struct be_strv words = { 0 };

@@ -52,18 +52,6 @@ static bool differs(const struct be_node *entry)
 	return strcmp(be_get_str(entry, "verdict", ""), "differs") == 0;
 }
 
-/* Cuts in place, and says that it was cut. */
-static char *shorten(char *text, size_t width)
-{
-	if (strlen(text) <= width)
-		return text;
-	size_t at = width - 3; /* no column is narrower */
-	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
-		at--;
-	memcpy(text + at, "...", sizeof("...")); /* there is room: the text was longer */
-	return text;
-}
-
 static char *observed_text(const struct be_node *entry)
 {
 	const char *verdict = be_get_str(entry, "verdict", "");
@@ -144,9 +132,9 @@ static void fit(struct row *rows, size_t n)
 	size_t asked = widest(rows, n, offsetof(struct row, asked), ASKED_MAX);
 	size_t used = 2 + name + 1 + evidence + 1 + asked + 1;
 	for (size_t i = 0; i < n; i++) {
-		shorten(rows[i].evidence, evidence);
-		shorten(rows[i].asked, asked);
-		shorten(rows[i].observed, BE_MANIFEST_COLUMNS - used);
+		be_text_shorten(rows[i].evidence, evidence);
+		be_text_shorten(rows[i].asked, asked);
+		be_text_shorten(rows[i].observed, BE_MANIFEST_COLUMNS - used);
 	}
 }
 

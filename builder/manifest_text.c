@@ -127,6 +127,8 @@ static void add_result(const struct be_node *manifest, struct be_buf *out)
 	be_autofree char *by = be_value_line(be_get(be_get(ended, "workload.ended_by"), "observed"));
 	add_field(out, "ended by", *by ? by : NULL);
 	add_metrics(result, out);
+	be_autofree char *missing = be_value_line(be_get(result, "metrics_missing"));
+	add_field(out, "missing", *missing ? missing : NULL);
 	const char *console = be_get_str(result, "console", NULL);
 	if (!console)
 		return;
@@ -135,7 +137,8 @@ static void add_result(const struct be_node *manifest, struct be_buf *out)
 	be_strv_split(&lines, console, "\n");
 	for (size_t i = 0; i < lines.n; i++) {
 		be_autofree char *clean = be_text_public(lines.v[i]);
-		be_wrap_text(out, "    ", "      ", clean);
+		be_text_shorten(clean, BE_MANIFEST_COLUMNS - 4);
+		be_buf_addf(out, "    %s\n", clean);
 	}
 }
 

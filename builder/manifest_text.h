@@ -11,6 +11,8 @@
 char *be_text_public(const char *text);
 /* A value in one line: lists joined by commas, maps as "key value"; identities of a device are left out. */
 char *be_value_line(const struct be_node *value);
+/* Cuts @text in place to @width bytes, at least 3, and says so by "...". */
+void be_text_shorten(char *text, size_t width);
 /* Adds @text broken at blanks to lines of BE_MANIFEST_COLUMNS, the first led by @first, the others by @rest. */
 void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const char *text);
 

@@ -16,7 +16,7 @@
 #define CONSOLE_MAX (64u << 20)
 #define EVENTS_MAX (1u << 20)
 #define PROGRESS_MARK "] init: " /* "[   12.345678] init: what it does" */
-#define PANIC_MARK "Kernel panic - not syncing"
+#define PANIC_MARK "Kernel panic - not syncing:"
 
 int be_qemu_channel(int fds[2], struct be_error *err)
 {
@@ -160,25 +160,37 @@ int be_qemu_run(struct be_qemu *qemu, struct be_error *err)
 	return rc;
 }
 
-char *be_console_tail(const char *path, size_t lines)
+/* The lines of a console log, which may hold any byte. */
+static void read_console(const char *path, struct be_strv *lines)
 {
-	be_autobuf struct be_buf text = { 0 }, out = { 0 };
+	be_autobuf struct be_buf text = { 0 };
 	struct be_error err = BE_ERROR_INIT;
-	be_autostrv struct be_strv all = { 0 };
 	if (be_read_file(path, CONSOLE_MAX, &text, &err) != 0)
-		return be_strdup("");
+		return;
 	for (size_t i = 0; i < text.len; i++)
 		if (text.data[i] == '\0')
 			text.data[i] = ' ';
-	be_strv_split(&all, text.data, "\r\n");
-	size_t first = all.n > lines ? all.n - lines : 0;
-	for (size_t i = 0; i < first; i++) {
-		if (strstr(all.v[i], PANIC_MARK)) {
-			be_buf_addf(&out, "%s\n", all.v[i]);
-			break;
-		}
+	be_strv_split(lines, text.data, "\r\n");
+}
+
+char *be_console_panic(const char *path)
+{
+	be_autostrv struct be_strv all = { 0 };
+	read_console(path, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		const char *mark = strstr(all.v[i], PANIC_MARK);
+		if (mark)
+			return be_strdup(be_trim((char *)mark + strlen(PANIC_MARK)));
 	}
-	for (size_t i = first; i < all.n; i++)
+	return NULL;
+}
+
+char *be_console_tail(const char *path, size_t lines)
+{
+	be_autostrv struct be_strv all = { 0 };
+	be_autobuf struct be_buf out = { 0 };
+	read_console(path, &all);
+	for (size_t i = all.n > lines ? all.n - lines : 0; i < all.n; i++)
 		be_buf_addf(&out, "%s\n", all.v[i]);
 	return be_buf_steal(&out);
 }

@@ -26,6 +26,8 @@ int be_qemu_channel(int fds[2], struct be_error *err) BE_MUST_CHECK;
 /* Runs to the end. -1 only when QEMU could not be started. */
 int be_qemu_run(struct be_qemu *qemu, struct be_error *err) BE_MUST_CHECK;
 
+/* What a kernel said when it panicked, from a console log; NULL when it did not. The caller frees. */
+char *be_console_panic(const char *path);
 /* The last @lines lines of a console log that are worth a look; a kernel's panic line comes first where there is one.
  */
 char *be_console_tail(const char *path, size_t lines);

@@ -89,7 +89,7 @@ static int64_t limit_of(const char *name)
 	return plain ? OUTPUT_MAX : -1;
 }
 
-static const struct arrived *find_arrived(const struct receiver *r, const char *name)
+static struct arrived *find_arrived(const struct receiver *r, const char *name)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (strcmp(r->entries[i].name, name) == 0)
@@ -97,34 +97,44 @@ static const struct arrived *find_arrived(const struct receiver *r, const char *
 	return NULL;
 }
 
-static int open_output(const struct receiver *r, const char *name, struct be_error *err)
+/* Writes the entry's data to the file @path. Sets @whole to false when the stream ends in it. */
+static int copy_data(struct archive *a, const char *path, struct arrived *entry, struct be_error *err)
 {
-	be_autofree char *path = be_strf("%s/%s", r->dir, name);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	be_autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
-		be_fail_errno(err, errno, "%s: cannot be made", path);
-	return fd;
-}
-
-/* Writes the entry's data. Sets @whole to false when the stream ends in it. */
-static int copy_data(struct archive *a, struct receiver *r, struct arrived *entry, struct be_error *err)
-{
-	be_autofd int fd = open_output(r, entry->name, err);
-	if (fd < 0)
-		return -1;
+		return be_fail_errno(err, errno, "%s: cannot be made", path);
 	be_autohash struct be_hash hash = { 0 };
 	be_hash_start(&hash);
 	char block[65536];
 	la_ssize_t n;
 	while ((n = archive_read_data(a, block, sizeof(block))) > 0) {
 		be_hash_add(&hash, block, (size_t)n);
-		if (be_write_fd(fd, entry->name, block, (size_t)n, err) != 0)
+		if (be_write_fd(fd, path, block, (size_t)n, err) != 0)
 			return -1;
 	}
 	be_hash_end(&hash, entry->sha256);
 	entry->whole = n == 0;
-	if (n < 0)
+	return 0;
+}
+
+/* A later entry of the same name takes the place of the earlier one, unless the stream ends in it. */
+static int keep_entry(struct receiver *r, struct arrived *entry, const char *from, struct be_error *err)
+{
+	struct arrived *known = find_arrived(r, entry->name);
+	be_autofree char *to = be_strf("%s/%s", r->dir, entry->name);
+	if (!entry->whole)
 		complain(r, "the delivery ends in %s", entry->name);
+	if (known && !entry->whole) {
+		unlink(from);
+	} else if (rename(from, to) != 0) {
+		return be_fail_errno(err, errno, "%s: cannot be made", to);
+	} else if (known) {
+		memcpy(known->sha256, entry->sha256, sizeof(known->sha256));
+	} else {
+		r->entries = be_realloc(r->entries, r->n + 1, sizeof(*r->entries));
+		r->entries[r->n++] = *entry;
+		entry->name = NULL;
+	}
 	return 0;
 }
 
@@ -141,22 +151,26 @@ static int take_entry(struct archive *a, struct archive_entry *e, struct receive
 		complain(r, "the delivery holds %s of %" PRId64 " bytes, more than there can be", name, size);
 		return 0;
 	}
-	if (find_arrived(r, name)) {
-		complain(r, "the delivery holds %s twice", name);
-		return 0;
-	}
-	r->entries = be_realloc(r->entries, r->n + 1, sizeof(*r->entries));
-	struct arrived *entry = &r->entries[r->n++];
-	*entry = (struct arrived){ .name = be_strdup(name) };
-	return copy_data(a, r, entry, err) != 0 ? -1 : 1;
+	struct arrived entry = { .name = be_strdup(name) };
+	be_autofree char *incoming = be_strf("%s/.incoming", r->dir);
+	int rc = copy_data(a, incoming, &entry, err);
+	if (rc == 0)
+		rc = keep_entry(r, &entry, incoming, err);
+	free(entry.name);
+	return rc != 0 ? -1 : entry.whole ? 1 : 0;
 }
 
 static int read_stream(const char *tar, struct receiver *r, struct be_error *err)
 {
 	be_cleanup(free_reader) struct archive *a = archive_read_new();
 	archive_read_support_format_tar(a);
-	if (archive_read_open_filename(a, tar, 65536) != ARCHIVE_OK) {
+	struct stat st;
+	if (stat(tar, &st) != 0 || st.st_size == 0) {
 		complain(r, "nothing was delivered");
+		return 0;
+	}
+	if (archive_read_open_filename(a, tar, 65536) != ARCHIVE_OK) {
+		complain(r, "the delivery is no tar stream");
 		return 0;
 	}
 	for (;;) {
@@ -169,8 +183,8 @@ static int read_stream(const char *tar, struct receiver *r, struct be_error *err
 			return 0;
 		}
 		rc = take_entry(a, entry, r, err);
-		if (rc <= 0 || !r->entries[r->n - 1].whole)
-			return rc < 0 ? -1 : 0;
+		if (rc <= 0)
+			return rc;
 	}
 }
 

@@ -23,6 +23,7 @@ int be_result_receive(const char *tar, const char *dir, struct be_delivered *out
 struct be_ending {
 	const char *ended; /* why the machine is off, for people */
 	bool timed_out;    /* it was stopped from outside */
+	const char *panic; /* what the kernel said when it panicked, or NULL */
 	const char *tail;  /* last lines of the console, or "" */
 };
 /* The manifest's `result:` without metrics: state, reason, complete, step, steps, console. The caller frees. */

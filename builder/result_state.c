@@ -24,7 +24,10 @@ static void set_state(struct be_node *result, const struct be_delivered *deliver
 	else
 		be_set_str(result, "state",
 			   delivered->before ? "died during the workload" : "died before the workload");
-	be_set_str(result, "reason", ending->ended);
+	if (ending->panic)
+		be_set(result, "reason", be_node_strf("kernel panic: %s", ending->panic));
+	else
+		be_set_str(result, "reason", ending->ended);
 }
 
 struct be_node *be_result_state(const struct be_delivered *delivered, const struct be_ending *ending)
