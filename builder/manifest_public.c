@@ -104,23 +104,20 @@ void be_text_shorten(char *text, size_t width)
 	memcpy(text + at, "...", sizeof("...")); /* there is room: the text was longer */
 }
 
-void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const char *text)
+void be_wrap_words(struct be_buf *out, const char *first, const char *rest, const struct be_strv *words,
+		   const char *glue)
 {
-	be_autostrv struct be_strv words = { 0 };
-	be_strv_split(&words, text, " \t\r\n");
 	size_t column = strlen(first);
 	be_buf_adds(out, first);
-	for (size_t i = 0; i < words.n; i++) {
-		const char *word = words.v[i];
-		size_t lead = i ? 1 : 0;
-		if (lead && column + lead + strlen(word) > BE_MANIFEST_COLUMNS) {
+	for (size_t i = 0; i < words->n; i++) {
+		const char *word = words->v[i], *lead = i ? glue : "";
+		if (i && column + strlen(lead) + strlen(word) > BE_MANIFEST_COLUMNS) {
 			be_buf_addf(out, "\n%s", rest);
 			column = strlen(rest);
-			lead = 0;
+			lead = "";
 		}
-		if (lead)
-			be_buf_addc(out, ' ');
-		column += lead;
+		be_buf_adds(out, lead);
+		column += strlen(lead);
 		/* A word longer than a line is broken where the line ends. */
 		while (column + strlen(word) > BE_MANIFEST_COLUMNS) {
 			size_t room = column < BE_MANIFEST_COLUMNS ? BE_MANIFEST_COLUMNS - column : 1;
@@ -135,4 +132,11 @@ void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const
 		column += strlen(word);
 	}
 	be_buf_addc(out, '\n');
+}
+
+void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const char *text)
+{
+	be_autostrv struct be_strv words = { 0 };
+	be_strv_split(&words, text, " \t\r\n");
+	be_wrap_words(out, first, rest, &words, " ");
 }

@@ -2,6 +2,7 @@
 #include "builder/manifest_text.h"
 
 #include <libsmartcols.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,6 +152,19 @@ static void add_lines(struct be_buf *out, const char *text)
 	}
 }
 
+/* Outside a UTF-8 locale libsmartcols would escape what is not ASCII; the documents are UTF-8 wherever we run. */
+static int print_table(struct libscols_table *table, char **text)
+{
+	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	locale_t old = utf8 ? uselocale(utf8) : (locale_t)0;
+	int rc = scols_print_table_to_string(table, text);
+	if (utf8) {
+		uselocale(old);
+		freelocale(utf8);
+	}
+	return rc;
+}
+
 static int print_rows(const struct row *rows, size_t n, struct be_buf *out, struct be_error *err)
 {
 	struct libscols_table *table = scols_new_table();
@@ -173,7 +187,7 @@ static int print_rows(const struct row *rows, size_t n, struct be_buf *out, stru
 	if (rc == 0) {
 		scols_table_enable_noheadings(table, 1);
 		scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
-		rc = scols_print_table_to_string(table, &text);
+		rc = print_table(table, &text);
 	}
 	if (rc == 0)
 		add_lines(out, text);

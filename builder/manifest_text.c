@@ -35,22 +35,12 @@ void be_manifest_recipe_line(const struct be_node *manifest, struct be_strv *key
 /* Joined by slashes and broken after one, so that the pieces can be joined again. */
 static void add_joined(struct be_buf *out, const struct be_strv *words, const char *end)
 {
-	size_t column = 0;
+	be_autostrv struct be_strv pieces = { 0 };
 	for (size_t i = 0; i < words->n; i++) {
 		be_autofree char *word = be_text_public(words->v[i]);
-		const char *tail = i + 1 < words->n ? "/" : end;
-		if (column && column + strlen(word) + strlen(tail) > BE_MANIFEST_COLUMNS) {
-			be_buf_adds(out, "\n");
-			column = 0;
-		}
-		if (column == 0) {
-			be_buf_adds(out, "  ");
-			column = 2;
-		}
-		be_buf_addf(out, "%s%s", word, tail);
-		column += strlen(word) + strlen(tail);
+		be_strv_addf(&pieces, "%s%s", word, i + 1 < words->n ? "/" : end);
 	}
-	be_buf_addc(out, '\n');
+	be_wrap_words(out, "  ", "  ", &pieces, "");
 }
 
 static void add_recipe(const struct be_node *manifest, struct be_buf *out)

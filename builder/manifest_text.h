@@ -16,6 +16,10 @@ void be_text_shorten(char *text, size_t width);
 /* Adds @text broken at blanks to lines of BE_MANIFEST_COLUMNS, the first led by @first, the others by @rest. */
 void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const char *text);
 
+/* The same for words with @glue between those on a line. */
+void be_wrap_words(struct be_buf *out, const char *first, const char *rest, const struct be_strv *words,
+		   const char *glue);
+
 /* manifest_table.c: the factors, those that decided results before at the top. */
 int be_factor_table(const struct be_node *manifest, const struct be_node *factors, bool full, struct be_buf *out,
 		    struct be_error *err) BE_MUST_CHECK;
