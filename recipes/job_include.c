@@ -89,9 +89,10 @@ static int parse_include(const struct be_line *line, struct include *out, struct
 	const char *file = docs->n ? be_get_str(docs->items[0], "file", NULL) : NULL;
 	if (!file)
 		return 0; /* an ordinary merge */
-	if (docs->items[0]->n > MAX_VARIANTS)
-		return be_line_fail(line, (size_t)(value - line->text), err, "more than %u keys in an include",
-				    MAX_VARIANTS);
+	if (docs->items[0]->n > MAX_VARIANTS) {
+		be_line_fail(line, (size_t)(value - line->text), err, "more than %u keys in an include", MAX_VARIANTS);
+		return -1;
+	}
 	out->file = be_strndup(file, strlen(file));
 	out->variant = be_steal(&docs->items[0]);
 	return 1;

@@ -32,7 +32,7 @@ static inline void be_free_ptr(void *p)
 void *be_alloc(size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
 void *be_realloc(void *p, size_t n, size_t size);                     /* n items; overflow is checked */
 char *be_strdup(const char *s);                                       /* NULL stays NULL */
-char *be_strndup(const char *s, size_t n);
+char *be_strndup(const char *s, size_t n) __attribute__((returns_nonnull));
 char *be_strf(const char *fmt, ...) BE_PRINTF(1, 2);
 
 bool be_streq(const char *a, const char *b); /* NULL equals only NULL */
