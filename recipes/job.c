@@ -151,6 +151,22 @@ static void warn_of_equal_names(struct be_jobs *jobs, const char *path)
 		be_strv_addf(&jobs->warnings, "%s:1:1: %u more jobs share a name with another", path, equal - 3);
 }
 
+/* Workload definitions are read only when a key asks for it: most jobs name nothing but LKP's programs. */
+static int check_keys(struct load *load, const struct be_node *docs, struct be_strv *warnings, struct be_error *err)
+{
+	unsigned unknown = 0;
+	for (size_t i = 0; i < docs->n && !unknown; i++)
+		unknown = be_job_check_keys(&load->source, docs->items[i], load->keys, NULL);
+	if (!unknown)
+		return 0;
+	load->keys = be_keys_with_workloads(load->options->data_dir, err);
+	if (!load->keys)
+		return -1;
+	for (size_t i = 0; i < docs->n; i++)
+		be_job_check_keys(&load->source, docs->items[i], load->keys, warnings);
+	return 0;
+}
+
 static int load_all(struct load *load, const char *path, struct be_jobs *out, struct be_error *err)
 {
 	if (be_source_read(path, &load->source, err) != 0)
@@ -162,8 +178,8 @@ static int load_all(struct load *load, const char *path, struct be_jobs *out, st
 	be_autonode struct be_node *docs = be_source_documents(&load->source, &out->warnings, err);
 	if (!docs || check_documents(&load->source, docs, &out->warnings, err) != 0)
 		return -1;
-	for (size_t i = 0; i < docs->n; i++)
-		be_job_check_keys(&load->source, docs->items[i], load->keys, &out->warnings);
+	if (check_keys(load, docs, &out->warnings, err) != 0)
+		return -1;
 	if (docs->n == 1 && be_job_is_expanded(docs->items[0]))
 		return load_expanded(load, &docs->items[0], out, err);
 	if (load_recipe(load, docs, out, err) != 0)

@@ -14,7 +14,7 @@ struct check {
 
 static void warn(struct check *check, const struct be_node *map, size_t i, const char *holder, const char *nearest)
 {
-	if (++check->unknown > MAX_UNKNOWN)
+	if (++check->unknown > MAX_UNKNOWN || !check->warnings)
 		return;
 	be_autofree char *where = be_source_key_where(check->source, map, i);
 	be_autobuf struct be_buf text = { 0 };
@@ -92,15 +92,16 @@ static void check_map(struct check *check, const struct be_node *map)
 		check_key(check, map, i);
 }
 
-void be_job_check_keys(const struct be_source *source, const struct be_node *doc, const struct be_keys *keys,
-		       struct be_strv *warnings)
+unsigned be_job_check_keys(const struct be_source *source, const struct be_node *doc, const struct be_keys *keys,
+			   struct be_strv *warnings)
 {
 	struct check check = { .source = source, .keys = keys, .warnings = warnings };
 	if (doc->kind == BE_MAP)
 		check_map(&check, doc);
-	if (check.unknown > MAX_UNKNOWN)
+	if (check.unknown > MAX_UNKNOWN && warnings)
 		be_strv_addf(warnings, "%s: %u more keys that nothing knows", be_where(doc),
 			     check.unknown - MAX_UNKNOWN);
+	return check.unknown;
 }
 
 bool be_job_is_expanded(const struct be_node *job)

@@ -23,7 +23,7 @@ bool be_job_is_parameter(const struct be_keys *keys, const bool *present, const 
 	if ((key->uses & BE_KEY_PROGRAM) && present[key->program])
 		return true;
 	for (size_t i = 0; i < key->n_declarers; i++)
-		if (present[key->declarers[i]])
+		if (key->declarers[i].expands && present[key->declarers[i].program])
 			return true;
 	return false;
 }

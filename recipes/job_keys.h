@@ -1,4 +1,5 @@
-/* What the keys of jobs and hosts mean: programs.yaml as a table. Used by the readers of jobs and hosts only. */
+/* What the keys of jobs and hosts mean: programs.yaml as a table. Used by the readers of jobs and hosts and the
+ * planner. */
 #ifndef BE_JOB_KEYS_H
 #define BE_JOB_KEYS_H
 
@@ -20,11 +21,16 @@ enum be_key_use {
 #define BE_KEY_PROGRAM ((unsigned)(BE_KEY_SETUP | BE_KEY_RUN | BE_KEY_DAEMON))
 #define BE_KEY_ANY (~0u)
 
+struct be_declarer {
+	unsigned short program; /* its number */
+	bool expands;           /* a list of the option is a dimension, not the option's value */
+};
+
 struct be_key {
 	char *name;
-	unsigned uses;             /* of enum be_key_use */
-	unsigned program;          /* number of the program, for BE_KEY_PROGRAM */
-	unsigned short *declarers; /* numbers of the programs that declare it, for BE_KEY_OPTION */
+	unsigned uses;                 /* of enum be_key_use */
+	unsigned program;              /* number of the program, for BE_KEY_PROGRAM */
+	struct be_declarer *declarers; /* for BE_KEY_OPTION */
 	size_t n_declarers;
 };
 
@@ -34,8 +40,12 @@ struct be_keys {
 	unsigned n_programs;
 };
 
-/* The table of a data folder, read when it is first asked for; it lives as long as the program. */
+/*
+ * The table of a data folder, read when it is first asked for; it lives as long as the program. The second one knows
+ * the programs and parameters of all workload definitions too; a job needs it only where the first one does not do.
+ */
 const struct be_keys *be_keys_of(const char *data_dir, struct be_error *err);
+const struct be_keys *be_keys_with_workloads(const char *data_dir, struct be_error *err);
 
 const struct be_key *be_key_find(const struct be_keys *keys, const char *name); /* NULL: not known */
 bool be_key_is(const struct be_keys *keys, const char *name, unsigned uses);

@@ -64,8 +64,8 @@ int be_job_expand(struct be_expansion *expansion, struct be_node *job, struct be
 char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys,
 		  const struct be_strv *dimensions);
 
-/* Warns of keys that nothing knows. */
-void be_job_check_keys(const struct be_source *source, const struct be_node *doc, const struct be_keys *keys,
-		       struct be_strv *warnings);
+/* Warns of keys that nothing knows (@warnings may be NULL) and returns how many there are. */
+unsigned be_job_check_keys(const struct be_source *source, const struct be_node *doc, const struct be_keys *keys,
+			   struct be_strv *warnings);
 
 #endif

@@ -58,3 +58,24 @@ Test(job_keys, keys_that_stand_twice)
 	expect_warnings("fs: ext4\nfsmark:\nfs: xfs\n",
 			"! job.yaml:3:1: the key \"fs\" stands twice, first in line 1: the last one counts\n");
 }
+
+Test(job_keys, a_workload_definition_declares_a_program)
+{
+	be_autofolder struct folder folder = folder_make();
+	free(folder_add(&folder, "programs.yaml", "run:\n  fsmark: [filesize]\n"));
+	free(folder_add(&folder, "workloads/fsmark.yaml",
+			"workload: fsmark\nprograms: [fsmark]\nparameters:\n  pace: {unit: count}\n"));
+	free(folder_add(&folder, "workloads/mine.yaml",
+			"workload: mine\nprograms: [mine]\n"
+			"parameters:\n  speed: {unit: count}\n  words: {unit: list}\n"));
+	be_autofree char *path = folder_add(&folder, "job.yaml",
+					    "mine: {speed: [1, 2], words: [a, b]}\nfsmark: {pace: [3, 4]}\nother:\n");
+	struct be_job_options options = { .data_dir = folder.path };
+	struct be_error err = BE_ERROR_INIT;
+	be_autojobs struct be_jobs jobs = { 0 };
+	cr_assert_eq(be_jobs_load(path, &options, &jobs, &err), 0, "%s", err.text);
+	be_autofree char *got = jobs_text(&jobs, folder.path);
+	cr_expect_str_eq(got, "== job-1\nmine:\n  speed: 1\n  words: [a, b]\nfsmark:\n  pace: [3, 4]\nother: null\n"
+			      "== job-2\nmine:\n  speed: 2\n  words: [a, b]\nfsmark:\n  pace: [3, 4]\nother: null\n"
+			      "! job.yaml:3:1: nothing knows the key \"other\"\n");
+}
