@@ -46,31 +46,59 @@ static char *base_name(const char *path)
 	return be_strndup(name, n);
 }
 
-/* An expanded job is an atom already: nothing in it is expanded or evaluated again. */
-static void add_expanded(struct be_node *job, const struct load *load, const char *base, struct be_jobs *out)
+static struct be_expansion expansion_of(const struct load *load, const char *base, struct be_jobs *out)
+{
+	return (struct be_expansion){
+		.keys = load->keys,
+		.machine = { .host = load->options->host, .data_dir = load->options->data_dir },
+		.base = base,
+		.out = out,
+	};
+}
+
+static int apply_settings(const struct load *load, struct be_node *job, struct be_error *err)
+{
+	for (size_t i = 0; i < load->n_settings; i++)
+		if (be_job_set(job, load->settings[i], load->keys, err) != 0)
+			return -1;
+	return 0;
+}
+
+static bool sets_a_list(const struct load *load)
+{
+	for (size_t i = 0; i < load->n_settings; i++)
+		if (load->settings[i]->items[0]->kind == BE_SEQ)
+			return true;
+	return false;
+}
+
+static void add_atom(struct be_node *job, const struct load *load, const char *base, struct be_jobs *out)
 {
 	static const struct be_strv none;
-	const char *name = be_get_str(job, "testcase", be_get_str(job, "suite", base));
 	out->atoms = be_alloc(sizeof(*out->atoms));
-	out->atoms[0] = (struct be_atom){ .name = be_job_name(name, job, load->keys, &none), .job = job };
+	out->atoms[0] = (struct be_atom){ .name = be_job_name(base, job, load->keys, &none), .job = job };
 	out->n = 1;
 }
 
+/* An expanded job is an atom already: what looks like a list or a template in it is none, but a list of a setting is.
+ */
 static int load_expanded(struct load *load, struct be_node **doc, struct be_jobs *out, struct be_error *err)
 {
-	struct be_node *job = be_steal(doc);
+	be_autonode struct be_node *job = be_steal(doc);
 	if (load->options->compatible)
 		be_job_keep_own(job, &load->source, load->keys, &out->warnings);
-	be_autofree char *base = base_name(load->source.path);
-	int rc = 0;
-	for (size_t i = 0; i < load->n_settings && rc == 0; i++)
-		rc = be_job_set(job, load->settings[i], load->keys, err);
-	if (rc != 0) {
-		be_node_free(job);
+	be_autofree char *file = base_name(load->source.path);
+	be_autofree char *base = be_strdup(be_get_str(job, "testcase", be_get_str(job, "suite", file)));
+	if (apply_settings(load, job, err) != 0)
 		return -1;
+	if (!sets_a_list(load)) {
+		add_atom(be_steal(&job), load, base, out);
+		return 0;
 	}
-	add_expanded(job, load, base, out);
-	return 0;
+	struct be_expansion x = expansion_of(load, base, out);
+	int rc = be_job_expand(&x, be_steal(&job), err);
+	be_node_free(x.machine.own);
+	return rc;
 }
 
 static int expand_document(struct load *load, struct be_expansion *x, const struct be_node *first,
@@ -83,20 +111,15 @@ static int expand_document(struct load *load, struct be_expansion *x, const stru
 	int rc = be_job_merge(job, first, load->keys, err);
 	if (rc == 0 && over)
 		rc = be_job_merge(job, over, load->keys, err);
-	for (size_t i = 0; i < load->n_settings && rc == 0; i++)
-		rc = be_job_set(job, load->settings[i], load->keys, err);
+	if (rc == 0)
+		rc = apply_settings(load, job, err);
 	return rc == 0 ? be_job_expand(x, be_steal(&job), err) : -1;
 }
 
 static int load_recipe(struct load *load, const struct be_node *docs, struct be_jobs *out, struct be_error *err)
 {
 	be_autofree char *base = base_name(load->source.path);
-	struct be_expansion x = {
-		.keys = load->keys,
-		.machine = { .host = load->options->host, .data_dir = load->options->data_dir },
-		.base = base,
-		.out = out,
-	};
+	struct be_expansion x = expansion_of(load, base, out);
 	int rc = expand_document(load, &x, docs->items[0], NULL, err);
 	for (size_t i = 1; i < docs->n && rc == 0; i++)
 		if (docs->items[i]->kind == BE_MAP)

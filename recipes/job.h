@@ -20,9 +20,9 @@ struct be_jobs {
 };
 
 struct be_job_options {
-	const char *data_dir; /* recipes/: what a list expands over is in its programs.yaml */
-	const struct be_strv
-		*set;    /* KEY=VALUE or "KEY: VALUE", as LKP's -s (be_job_set() says where it lands); or NULL */
+	const char *data_dir;      /* recipes/: what a list expands over is in its programs.yaml */
+	const struct be_strv *set; /* KEY=VALUE or "KEY: VALUE", as LKP's -s; or NULL. The bare name of an option is set
+				      where it stands in the job, or at the program that declares it */
 	bool compatible; /* of an expanded file keep only what came from the job and what says when and on what it ran
 			  */
 	const struct be_node

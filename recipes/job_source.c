@@ -270,21 +270,42 @@ void be_source_free(struct be_source *source)
 	*source = (struct be_source){ 0 };
 }
 
+/* YAML 1.1 counts NEL, LS and PS as ends of lines too. */
+static size_t other_line_ends(const char *text)
+{
+	static const char *const ends[] = { "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
+	size_t n = 0;
+	for (size_t i = 0; i < BE_ARRAY_LEN(ends); i++)
+		for (const char *at = strstr(text, ends[i]); at; at = strstr(at + 1, ends[i]))
+			n++;
+	return n;
+}
+
+static void add_origin(struct be_origin **lines, size_t *n, struct be_origin at)
+{
+	if ((*n & (*n - 1)) == 0)
+		*lines = be_realloc(*lines, *n ? 2 * *n : 1, sizeof(**lines));
+	(*lines)[(*n)++] = at;
+}
+
 struct be_node *be_source_documents(const struct be_source *source, struct be_strv *warnings, struct be_error *err)
 {
 	be_autobuf struct be_buf text = { 0 };
-	be_autofree struct be_origin *lines = be_realloc(NULL, source->lines.n, sizeof(*lines));
+	be_autofree struct be_origin *lines = NULL;
+	size_t n_lines = 0;
 	for (size_t i = 0; i < source->lines.n; i++) {
-		be_buf_adds(&text, source->lines.v[i].text);
+		const struct be_line *line = &source->lines.v[i];
+		be_buf_adds(&text, line->text);
 		be_buf_addc(&text, '\n');
-		lines[i] = source->lines.v[i].at;
+		for (size_t n = other_line_ends(line->text) + 1; n; n--)
+			add_origin(&lines, &n_lines, line->at);
 	}
 	struct be_node_source node_source = {
 		.text = text.data ? text.data : "",
 		.len = text.len,
 		.name = source->path,
 		.lines = lines,
-		.n_lines = source->lines.n,
+		.n_lines = n_lines,
 		.duplicates = warnings,
 	};
 	return be_node_read(&node_source, err);

@@ -145,6 +145,21 @@ Test(job_read, settings_of_an_expanded_job)
 		   "== fsmark-8M\nsuite: fsmark\nresult_root: /x\nfsmark:\n  filesize: 8M\n", "filesize=8M");
 }
 
+Test(job_read, a_list_of_a_setting_expands_an_expanded_job)
+{
+	expect_set("suite: fsmark\nresult_root: /x\nfsmark: {filesize: 4M}\nbad_samples: [a, b]\n",
+		   "== fsmark-8M\nsuite: fsmark\nresult_root: /x\nfsmark:\n  filesize: 8M\nbad_samples: [a, b]\n"
+		   "== fsmark-16M\nsuite: fsmark\nresult_root: /x\nfsmark:\n  filesize: 16M\nbad_samples: [a, b]\n",
+		   "filesize: [8M, 16M]");
+}
+
+Test(job_read, other_ends_of_lines)
+{
+	expect_jobs("fs: ext4\n# a\xe2\x80\xa8# b\xc2\x85# c\nfsmrk:\n",
+		    "== job-ext4\nfs: ext4\nfsmrk: null\n"
+		    "! job.yaml:3:1: nothing knows the key \"fsmrk\"; is it \"fsmark\"?\n");
+}
+
 Test(job_read, words_of_yaml)
 {
 	expect_jobs("fs: ~\nfs1: y\nfs2: \"no\"\nqueue: 0x21\nuser: '1614350233'\nloadavg: |\n  a\n  b\nmd:\n",
