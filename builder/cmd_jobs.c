@@ -12,14 +12,14 @@ static const char usage[] = "Usage: mkbenchenv jobs JOB [OPTION]...\n"
 			    "\n"
 			    "  --host FILE|NAME    host file that templates ask (default: the job's own)\n"
 			    "  -s, --set KEY=VALUE set or replace a key of the job, as LKP's -s\n"
-			    "  --compatible        of an expanded job keep only what came from the job itself\n"
+			    "  --compatible        of an expanded job only what came from the job itself\n"
 			    "  --json              the jobs with all their keys; every value is text\n";
 
-enum { JSON = 256, COMPATIBLE };
+enum { JSON = 256 };
 
 struct jobs_request {
 	struct be_recipe_request recipe;
-	bool json, compatible;
+	bool json;
 };
 
 static int print_json(const struct be_jobs *jobs, struct be_error *err)
@@ -52,7 +52,7 @@ static int list_jobs(const struct jobs_request *request, struct be_error *err)
 	const struct be_job_options options = {
 		.data_dir = recipe.paths.data,
 		.set = &request->recipe.set,
-		.compatible = request->compatible,
+		.compatible = request->recipe.compatible,
 		.host = host,
 	};
 	int rc = be_jobs_load(request->recipe.job, &options, &recipe.jobs, err);
@@ -66,12 +66,11 @@ static int list_jobs(const struct jobs_request *request, struct be_error *err)
 
 int be_cmd_jobs(int argc, char **argv)
 {
-	static const struct option options[] = { { "host", required_argument, NULL, 'H' },
-						 { "set", required_argument, NULL, 's' },
-						 { "compatible", no_argument, NULL, COMPATIBLE },
-						 { "json", no_argument, NULL, JSON },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
+	static const struct option options[] = {
+		{ "host", required_argument, NULL, 'H' }, { "set", required_argument, NULL, 's' },
+		{ "compatible", no_argument, NULL, 'C' }, { "json", no_argument, NULL, JSON },
+		{ "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 }
+	};
 	struct jobs_request request = { 0 };
 	int status = BE_OK;
 	opterr = 0;
@@ -83,8 +82,6 @@ int be_cmd_jobs(int argc, char **argv)
 		}
 		if (c == JSON)
 			request.json = true;
-		else if (c == COMPATIBLE)
-			request.compatible = true;
 		else if (!be_recipe_option(&request.recipe, c, optarg))
 			status = be_usage_option(argv, c);
 	}

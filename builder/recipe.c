@@ -17,6 +17,8 @@ bool be_recipe_option(struct be_recipe_request *request, int c, const char *valu
 		be_strv_add(&request->set, value);
 	else if (c == 'p')
 		request->pick = value;
+	else if (c == 'C')
+		request->compatible = true;
 	else
 		return false;
 	return true;
@@ -97,7 +99,9 @@ static struct be_node *find_host(struct be_recipe *recipe, const struct be_recip
 static int expand(const struct be_recipe_request *request, const struct be_node *host, struct be_recipe *recipe,
 		  struct be_error *err)
 {
-	struct be_job_options options = { .data_dir = recipe->paths.data, .set = &request->set, .host = host };
+	struct be_job_options options = {
+		.data_dir = recipe->paths.data, .set = &request->set, .compatible = request->compatible, .host = host
+	};
 	return be_jobs_load(request->job, &options, &recipe->jobs, err);
 }
 
@@ -174,6 +178,8 @@ static struct be_node *describe(const struct be_recipe *recipe, const struct be_
 	be_set_str(source, "host", host_text);
 	if (request->set.n)
 		be_set(source, "set", be_node_strv(&request->set));
+	if (request->compatible)
+		be_set(source, "compatible", be_node_bool(true));
 	be_set_str(source, "pick", request->pick);
 	be_set(source, "resolved", be_node_clone(be_get(plan, "job")));
 	be_set(source, "parameters", parameters(plan));
@@ -187,8 +193,9 @@ struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_
 	be_autonode struct be_node *host = find_host(recipe, request, i, &text, &path, err);
 	if (!host && err->status != BE_OK)
 		return NULL;
-	be_autofree char *name = host_name(path);
 	const struct be_atom *atom = &recipe->jobs.atoms[i];
+	/* An expanded job carries its host: there is no file to take the name from. */
+	be_autofree char *name = path ? host_name(path) : be_strdup(be_get_str(atom->job, "tbox_group", NULL));
 	char date[16];
 	today(date);
 	struct be_plan_request ask = { .name = atom->name,

@@ -10,6 +10,7 @@
 struct be_recipe_request {
 	const char *job;    /* path of the job file */
 	const char *host;   /* --host: path or a name of data/hosts; NULL: the job's own */
+	bool compatible;    /* --compatible: of an expanded job only what came from the job itself */
 	const char *pick;   /* --pick: name or number (from 1) of an atomic job; NULL: there must be only one */
 	struct be_strv set; /* --set, in their order */
 };
@@ -17,13 +18,15 @@ struct be_recipe_request {
 /* The options that every command with a job takes, for its own table, and what handles them. */
 #define BE_RECIPE_OPTIONS                                                                  \
 	{ "host", required_argument, NULL, 'H' }, { "set", required_argument, NULL, 's' }, \
+		{ "compatible", no_argument, NULL, 'C' },                                  \
 	{                                                                                  \
 		"pick", required_argument, NULL, 'p'                                       \
 	}
 #define BE_RECIPE_HELP                                                                     \
 	"  --host FILE|NAME    host file of the machine (default: the job's tbox_group)\n" \
 	"  -s, --set KEY=VALUE set or replace a key of the job, as LKP's -s\n"             \
-	"  --pick NAME|N       which of the atomic jobs of a job file with lists\n"
+	"  --pick NAME|N       which of the atomic jobs of a job file with lists\n"        \
+	"  --compatible        of an expanded job only what came from the job itself\n"
 /* True when @c was one of them. */
 bool be_recipe_option(struct be_recipe_request *request, int c, const char *value);
 
