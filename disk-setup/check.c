@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "identity.h"
+#include "load.h"
 #include "pmem.h"
 #include "signature.h"
 #include "use.h"
@@ -24,22 +25,33 @@ void be_refuse(struct be_device *d, char *remedy, const char *fmt, ...)
 		d->remedy = remedy;
 }
 
+/* The kinds that layout.load makes: by which module, with which kernel names. */
+static const struct made {
+	const char *kind, *module, *kernel;
+} made[] = {
+	{ "brd", "brd", "ram" },
+	{ "srd", "scsi_debug", "sd" },
+};
+
+static const struct made *find_made(const char *kind)
+{
+	for (size_t i = 0; i < BE_ARRAY_LEN(made); i++)
+		if (strcmp(made[i].kind, kind) == 0)
+			return &made[i];
+	return NULL;
+}
+
 bool be_device_is_made(const struct be_node *plan, const char *kind)
 {
-	const struct be_node *load = be_get_path(plan, "layout.load");
-	if (!be_streq(kind, "brd"))
-		return false;
-	for (size_t i = 0; load && i < load->n; i++)
-		for (size_t j = 1; j < load->items[i]->n; j++)
-			if (be_streq(load->items[i]->items[j]->text, "brd"))
-				return true;
-	return false;
+	const struct made *m = find_made(kind);
+	return m && be_load_names(plan, m->module);
 }
 
 /* Why a device's content is nobody's but ours, whatever it looks like. */
 static const char *owner(const struct be_setup *setup, const struct be_node *plan, const struct be_device *d)
 {
-	if (be_device_is_made(plan, d->kind) && be_starts(d->kernel, "ram"))
+	const struct made *m = find_made(d->kind);
+	if (m && be_starts(d->kernel, m->kernel) && be_load_is_fresh(setup, m->module))
 		return "a RAM disk of this run";
 	if (be_pmem_is_memory(&setup->root, d->whole))
 		return "memory that the kernel command line set aside (memmap=)";

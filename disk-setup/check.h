@@ -13,7 +13,7 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 		     struct be_error *err) BE_MUST_CHECK;
 /* Adds a refusal of @device; @remedy (taken over) says what would permit it. */
 void be_refuse(struct be_device *device, char *remedy, const char *fmt, ...) BE_PRINTF(3, 4);
-/* Is @device there because one of layout.load's commands makes it (brd)? */
+/* Do the commands of layout.load make the devices of @kind (brd, srd)? Then there are none before they ran. */
 bool be_device_is_made(const struct be_node *plan, const char *kind);
 
 #endif

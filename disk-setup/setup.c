@@ -6,11 +6,10 @@
 #include "array.h"
 #include "check.h"
 #include "filesystem.h"
+#include "load.h"
 #include "note.h"
 #include "pmem.h"
 #include "wipe.h"
-
-#define LOAD_TIMEOUT 60.0 /* seconds for one of layout.load's commands */
 
 static bool in_twin(const struct be_root *root)
 {
@@ -54,7 +53,7 @@ static bool makes_devices(const struct be_node *plan)
 {
 	const struct be_node *devices = be_get_path(plan, "layout.devices");
 	for (size_t i = 0; devices && i < devices->n; i++)
-		if (be_device_is_made(plan, be_get_str(devices->items[i], "kind", NULL)))
+		if (be_device_is_made(plan, be_get_str(devices->items[i], "kind", "")))
 			return true;
 	return false;
 }
@@ -69,19 +68,6 @@ int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be
 	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0)
 		return -1;
 	return be_check_devices(setup, plan, &devices, err);
-}
-
-static int load(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
-{
-	const struct be_node *commands = be_get_path(plan, "layout.load");
-	for (size_t i = 0; commands && i < commands->n; i++) {
-		be_autostrv struct be_strv argv = { 0 };
-		for (size_t j = 0; j < commands->items[i]->n; j++)
-			be_strv_add(&argv, commands->items[i]->items[j]->text);
-		if (argv.n && be_action_run(setup, "load", &argv, LOAD_TIMEOUT, err) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 static int make_directories(const struct be_node *plan, struct be_error *err)
@@ -121,7 +107,7 @@ static int make(struct be_setup *setup, const struct be_node *plan, struct be_de
 {
 	if (be_pmem_make(setup, devices, err) != 0 || be_arrays_stop_old(setup, devices, err) != 0)
 		return -1;
-	if (be_wipe_all(setup, devices, err) != 0 || be_arrays_make(setup, plan, err) != 0)
+	if (be_wipe_all(setup, plan, devices, err) != 0 || be_arrays_make(setup, plan, err) != 0)
 		return -1;
 	if (be_filesystems_make(setup, plan, err) != 0 || be_filesystems_mount(setup, plan, err) != 0)
 		return -1;
@@ -135,7 +121,9 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 	be_autodevices struct be_devices devices = { 0 };
 	if (!be_device_is_real(&setup->root))
 		return be_fail_usage(err, "%s: a recorded system cannot be set up, only checked", setup->root.prefix);
-	if (load(setup, plan, err) != 0 || be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0 ||
+	be_load_run(setup, plan);
+	be_load_link_scsi_debug(setup, plan);
+	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0 ||
 	    be_check_devices(setup, plan, &devices, err) != 0)
 		return -1;
 	if (make(setup, plan, &devices, err) == 0)

@@ -32,10 +32,20 @@ int be_wipe_device(struct be_setup *setup, const char *path, struct be_error *er
 	return wipe(setup, path, path, err);
 }
 
-int be_wipe_all(struct be_setup *setup, struct be_devices *devices, struct be_error *err)
+static void add_paths(const struct be_node *stanzas, const char *key, struct be_strv *paths)
 {
+	for (size_t i = 0; stanzas && i < stanzas->n; i++)
+		be_get_strv(stanzas->items[i], key, paths);
+}
+
+int be_wipe_all(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices, struct be_error *err)
+{
+	be_autostrv struct be_strv used = { 0 };
+	add_paths(be_get_path(plan, "layout.arrays"), "members", &used);
+	add_paths(be_get_path(plan, "layout.filesystems"), "devices", &used);
 	for (size_t i = 0; i < devices->n; i++)
-		if (wipe(setup, devices->v[i].path, devices->v[i].node, err) != 0)
+		if (be_strv_has(&used, devices->v[i].path) &&
+		    wipe(setup, devices->v[i].path, devices->v[i].node, err) != 0)
 			return be_wrap(err, "%s", devices->v[i].name);
 	return 0;
 }
