@@ -7,7 +7,8 @@
 #include "units.h"
 
 #define AHCI_PORTS 6
-#define DISK_SIZE (16 * GIB)
+#define DISK_SIZE (16 * GIB)         /* at most, of a disk; making a file system writes in proportion */
+#define DISKS_TOTAL (96 * GIB)       /* at most, of all disks together */
 #define NVME_MODEL "QEMU_NVMe_Ctrl_" /* of every NVMe controller that QEMU 7.2 makes */
 /* Characters of a name that mean nothing in a udev rule. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:+"
@@ -83,11 +84,29 @@ void be_disk_identify(const char *id, struct be_disk_identity *out)
 		out->model[0] = out->serial[0] = '\0';
 }
 
+static bool is_pmem(const struct be_node *disk)
+{
+	return strcmp(be_get_str(disk, "kind", ""), "pmem") == 0; /* twin_memory.c makes these */
+}
+
+static int64_t count_disks(const struct be_node *plan)
+{
+	const struct be_node *disks = be_get_path(plan, "machine.disks");
+	int64_t n = 0;
+	for (size_t i = 0; disks && i < disks->n; i++)
+		n += !is_pmem(disks->items[i]);
+	return n;
+}
+
 int64_t twin_disk_size(const struct be_twin_request *request, int64_t asked)
 {
-	int64_t size = request->disk_size;
-	if (!size)
-		size = asked > 0 && asked < DISK_SIZE ? asked : DISK_SIZE;
+	int64_t size = request->disk_size, disks = count_disks(request->plan);
+	if (!size) {
+		size = disks ? DISKS_TOTAL / disks / GIB * GIB : DISK_SIZE;
+		size = size > DISK_SIZE ? DISK_SIZE : size < GIB ? GIB : size;
+		if (asked > 0 && asked < size)
+			size = asked;
+	}
 	return (size + MIB - 1) / MIB * MIB;
 }
 
@@ -113,11 +132,6 @@ static void add_common(struct be_buf *b, const struct be_node *disk, size_t inde
 	int64_t physical = be_get_int(disk, "physical_block_size", 0);
 	if (physical >= 512)
 		be_buf_addf(b, ",physical_block_size=%" PRId64, physical);
-}
-
-static bool is_pmem(const struct be_node *disk)
-{
-	return strcmp(be_get_str(disk, "kind", ""), "pmem") == 0; /* twin_memory.c makes these */
 }
 
 static bool is_rotational(const struct be_node *disk)
@@ -185,6 +199,9 @@ static void add_device(struct be_twin *twin, const struct be_node *disk, const s
 		break;
 	case BE_BUS_NVME:
 		add_nvme(&b, id, placed);
+		if (strcmp(be_get_str(disk, "write_cache", ""), "write through") == 0)
+			twin_deviate(twin, "disk.write_cache", "%s: QEMU's NVMe always says that it has a write cache",
+				     be_get_str(disk, "id", ""));
 		break;
 	case BE_BUS_VIRTIO: {
 		be_autofree char *serial = twin_value(id->serial);

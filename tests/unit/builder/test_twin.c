@@ -152,7 +152,7 @@ Test(twin, nvdimms_and_many_disks)
 	be_autobuf struct be_buf text = { 0 };
 	be_buf_adds(&text, "machine:\n  nr_cpu: 2\n  nr_node: 1\n  memory: 2147483648\n  disks:\n");
 	for (int i = 0; i < 7; i++)
-		be_buf_addf(&text, "  - {id: ata-HDD_E%d, kind: hdd, size: 17179869184, rotational: true}\n", i);
+		be_buf_addf(&text, "  - {id: ata-HDD_E%d, kind: hdd, size: 8589934592, rotational: true}\n", i);
 	be_buf_adds(&text, "  - {id: pmem0, path: /dev/pmem0, kind: pmem, size: 536870912}\n");
 	be_autonode struct be_node *plan = load(text.data);
 	struct be_twin_request r = request(plan, "panic=10");
