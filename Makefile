@@ -32,7 +32,7 @@ BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(OPT) $(WARN) -fno-common -fstack-prote
 LIBS_recipes := yaml-0.1 jansson
 LIBS_disk-setup := blkid mount fdisk
 LIBS_initrd := libkmod libarchive libcrypto
-LIBS_builder := libarchive libcrypto libzstd libkmod smartcols libelf fdisk
+LIBS_builder := libarchive libcrypto libzstd libkmod smartcols libelf fdisk gmime-3.0
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 FOLDERS := recipes disk-setup initrd builder

@@ -1,0 +1,94 @@
+/* `import`: what a report mail states, as a job and a host file. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "builder/commands.h"
+#include "builder/import.h"
+#include "builder/paths.h"
+#include "builder/usage.h"
+
+static const char usage[] = "Usage: mkbenchenv import MAIL [OPTION]...\n"
+			    "\n"
+			    "Reads a report of the kernel test robot, or a reply that holds one, and writes the job\n"
+			    "and the host file that it states. Nothing is guessed: what the mail does not say is\n"
+			    "listed.\n"
+			    "\n"
+			    "  -o, --output FILE   the job file (default: standard output)\n"
+			    "  --host-out FILE     the machine's host file\n"
+			    "  --table N           which test of a mail that reports several\n";
+
+struct import_options {
+	const char *mail, *job, *host;
+	size_t table;
+};
+
+static int write_host(const struct be_import *import, const char *path, struct be_error *err)
+{
+	/* Also a file that says nothing says so. */
+	const char *text = import->host ? import->host : "# The mail states nothing of the machine.\n";
+	return be_write_file(path, text, strlen(text), 0666, err);
+}
+
+static int import(const struct import_options *o, struct be_error *err)
+{
+	be_cleanup(be_paths_free) struct be_paths paths = { 0 };
+	be_autoimport struct be_import import = { 0 };
+	if (be_paths_find(&paths, err) != 0 || be_import(o->mail, paths.data, o->table, "--table", &import, err) != 0)
+		return -1;
+	be_autostrv struct be_strv notes = { 0 };
+	be_import_notes(&import, &notes);
+	for (size_t i = 0; i < notes.n; i++)
+		fprintf(stderr, "mkbenchenv import: %s\n", notes.v[i]);
+	if (o->host && write_host(&import, o->host, err) != 0)
+		return -1;
+	if (o->job)
+		return be_write_file(o->job, import.job, strlen(import.job), 0666, err);
+	fputs(import.job, stdout);
+	return 0;
+}
+
+static int take_table(struct import_options *o, const char *command, const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+	if (*end || end == text || n == 0 || n > 10000)
+		return be_usage_error(command, "--table takes a number from 1, not \"%s\"", text);
+	o->table = n;
+	return BE_OK;
+}
+
+int be_cmd_import(int argc, char **argv)
+{
+	enum { HOST_OUT = 256, TABLE };
+	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
+						 { "host-out", required_argument, NULL, HOST_OUT },
+						 { "table", required_argument, NULL, TABLE },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	struct import_options o = { 0 };
+	int status = BE_OK;
+	opterr = 0;
+	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return BE_OK;
+		}
+		if (c == 'o')
+			o.job = optarg;
+		else if (c == HOST_OUT)
+			o.host = optarg;
+		else if (c == TABLE)
+			status = take_table(&o, argv[0], optarg);
+		else
+			status = be_usage_option(argv, c);
+	}
+	if (status != BE_OK)
+		return status;
+	if (argc - optind != 1)
+		return be_usage_error(argv[0], argc == optind ? "needs a mail" : "takes one mail");
+	struct be_error err = BE_ERROR_INIT;
+	o.mail = argv[optind];
+	return import(&o, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
+}
