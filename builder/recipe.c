@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "host.h"
 #include "plan.h"
 
@@ -26,6 +27,12 @@ bool be_recipe_option(struct be_recipe_request *request, int c, const char *valu
 
 void be_recipe_free(struct be_recipe *recipe)
 {
+	struct be_error ignored = BE_ERROR_INIT;
+	if (recipe->mail_dir)
+		be_remove_tree(recipe->mail_dir, &ignored);
+	free(recipe->mail_dir);
+	free(recipe->mail_job);
+	free(recipe->mail_host);
 	be_jobs_free(&recipe->jobs);
 	be_strv_free(&recipe->warnings);
 	be_paths_free(&recipe->paths);
@@ -68,7 +75,7 @@ static int choose(const struct be_recipe_request *request, bool all, struct be_r
 	recipe->n = all ? jobs->n : 1;
 	if (all)
 		return 0;
-	if (!request->pick)
+	if (!request->pick || recipe->mail_job)
 		return jobs->n == 1 ? 0 : fail_several(request, jobs, err);
 	char *end;
 	unsigned long number = strtoul(request->pick, &end, 10);
@@ -87,9 +94,10 @@ static struct be_node *find_host(struct be_recipe *recipe, const struct be_recip
 				 char **text, char **path, struct be_error *err)
 {
 	const char *data = recipe->paths.data;
+	const char *given = request->host ? request->host : recipe->mail_host;
 	struct be_node *host =
-		request->host ? be_host_load(request->host, data, &recipe->warnings, text, path, err)
-			      : be_host_of_job(recipe->jobs.atoms[i].job, data, &recipe->warnings, text, path, err);
+		given ? be_host_load(given, data, &recipe->warnings, text, path, err)
+		      : be_host_of_job(recipe->jobs.atoms[i].job, data, &recipe->warnings, text, path, err);
 	if (!host && err->status != BE_OK)
 		be_hint(err,
 			"Name the machine's host file with --host FILE; `--host qemu` is a machine without a lab.");
@@ -102,7 +110,24 @@ static int expand(const struct be_recipe_request *request, const struct be_node 
 	struct be_job_options options = {
 		.data_dir = recipe->paths.data, .set = &request->set, .compatible = request->compatible, .host = host
 	};
-	return be_jobs_load(request->job, &options, &recipe->jobs, err);
+	return be_jobs_load(recipe->mail_job ? recipe->mail_job : request->job, &options, &recipe->jobs, err);
+}
+
+/* Reads the job the first time, when it is not yet known whether it is one or a report mail. */
+static int read_job(const struct be_recipe_request *request, const struct be_node *host, struct be_recipe *recipe,
+		    struct be_error *err)
+{
+	struct be_error as_mail = BE_ERROR_INIT;
+	if (be_recipe_mail(request, true, recipe, err) != 0)
+		return -1;
+	if (expand(request, host, recipe, err) == 0)
+		return 0;
+	if (recipe->mail_job || be_recipe_mail(request, false, recipe, &as_mail) != 0 || !recipe->mail_job)
+		return -1;
+	*err = (struct be_error)BE_ERROR_INIT;
+	be_jobs_free(&recipe->jobs);
+	recipe->jobs = (struct be_jobs){ 0 };
+	return expand(request, host, recipe, err);
 }
 
 int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out, struct be_error *err)
@@ -116,7 +141,7 @@ int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_
 		if (!host)
 			return -1;
 	}
-	if (expand(request, host, out, err) != 0)
+	if (read_job(request, host, out, err) != 0)
 		return -1;
 	if (!host && out->jobs.n) {
 		/* Which machine it is stands in the job; what its templates ask of the machine is known only now. */

@@ -8,10 +8,10 @@
 #include "job.h"
 
 struct be_recipe_request {
-	const char *job;    /* path of the job file */
-	const char *host;   /* --host: path or a name of data/hosts; NULL: the job's own */
-	bool compatible;    /* --compatible: of an expanded job only what came from the job itself */
-	const char *pick;   /* --pick: name or number (from 1) of an atomic job; NULL: there must be only one */
+	const char *job;  /* path of the job file, or of a report mail */
+	const char *host; /* --host: path or a name of data/hosts; NULL: the job's own */
+	bool compatible;  /* --compatible: of an expanded job only what came from the job itself */
+	const char *pick; /* --pick: name or number (from 1) of an atomic job or of a mail's test; NULL: the only one */
 	struct be_strv set; /* --set, in their order */
 };
 
@@ -36,9 +36,19 @@ struct be_recipe {
 	struct be_strv warnings; /* of the host file and the planner; each with its position */
 	struct be_paths paths;
 	size_t first, n; /* the atoms that were asked for */
+	/* Of a report mail: a folder that goes with the recipe, with the job, and with the host unless that is shipped.
+	 */
+	char *mail_dir, *mail_job, *mail_host;
 };
 void be_recipe_free(struct be_recipe *recipe);
 #define be_autorecipe be_cleanup(be_recipe_free)
+
+/*
+ * Makes job and host of @request->job when that is a mail, and sets the members above; does nothing when it is none.
+ * @certain false: it may be one, for it could not be read as a job.
+ */
+int be_recipe_mail(const struct be_recipe_request *request, bool certain, struct be_recipe *out,
+		   struct be_error *err) BE_MUST_CHECK;
 
 /* Reads and expands the job. With @all every atom counts as asked for. */
 int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out,
