@@ -23,6 +23,7 @@ struct be_delivery {
 	struct be_node *sums; /* map name -> SHA-256: the lines of `complete` */
 	struct be_buf framed; /* base64: the bytes of the entry that is being written */
 	char problem[256];    /* why writing failed */
+	bool over;            /* nothing is written any more */
 };
 
 /* Writes all to a descriptor that may be non-blocking. */
@@ -50,6 +51,8 @@ static int write_patiently(struct be_delivery *d, const char *data, size_t len)
 static la_ssize_t on_write(struct archive *archive, void *data, const void *bytes, size_t len)
 {
 	struct be_delivery *d = data;
+	if (d->over)
+		return (la_ssize_t)len;
 	if (d->framing == BE_BASE64) {
 		be_buf_add(&d->framed, bytes, len);
 		return (la_ssize_t)len;
@@ -86,7 +89,7 @@ void be_delivery_free(struct be_delivery *d)
 {
 	if (!d)
 		return;
-	archive_write_fail(d->archive); /* a stream that was not completed gets no end marks */
+	d->over = true; /* libarchive closes the stream: one that was not completed gets no end marks */
 	archive_write_free(d->archive);
 	be_node_free(d->sums);
 	be_buf_free(&d->framed);
