@@ -7,7 +7,9 @@
 #include <openssl/evp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/klog.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +17,8 @@
 
 #define PATIENCE_MS 10000 /* the host reads the port at once; one that does not for so long will not */
 #define BLOCK 65536
+#define KLOG_CONSOLE_OFF 6 /* syslog(2) */
+#define KLOG_CONSOLE_ON 7
 
 struct be_delivery {
 	int fd;
@@ -51,16 +55,13 @@ static int write_patiently(struct be_delivery *d, const char *data, size_t len)
 static la_ssize_t on_write(struct archive *archive, void *data, const void *bytes, size_t len)
 {
 	struct be_delivery *d = data;
-	if (d->over)
-		return (la_ssize_t)len;
-	if (d->framing == BE_BASE64) {
+	(void)archive;
+	/* A lost host is noticed by flush(): libarchive told of it would leave its stream half freed. */
+	if (d->framing == BE_BASE64)
 		be_buf_add(&d->framed, bytes, len);
-		return (la_ssize_t)len;
-	}
-	if (write_patiently(d, bytes, len) == 0)
-		return (la_ssize_t)len;
-	archive_set_error(archive, EIO, "%s", d->problem);
-	return -1;
+	else if (!d->over && write_patiently(d, bytes, len) != 0)
+		d->over = true;
+	return (la_ssize_t)len;
 }
 
 static int fail(struct be_delivery *d, const char *name, struct be_error *err)
@@ -96,7 +97,7 @@ void be_delivery_free(struct be_delivery *d)
 	free(d);
 }
 
-/* The collected bytes as base64 lines between the markers. */
+/* The collected bytes as base64 lines between the markers. The kernel is kept off the line meanwhile. */
 static int flush_framed(struct be_delivery *d)
 {
 	be_autobuf struct be_buf out = { 0 };
@@ -109,13 +110,23 @@ static int flush_framed(struct be_delivery *d)
 	}
 	be_buf_adds(&out, BE_FRAME_END "\n");
 	d->framed.len = 0;
-	return write_patiently(d, out.data, out.len);
+	bool line = isatty(d->fd);
+	if (line)
+		klogctl(KLOG_CONSOLE_OFF, NULL, 0);
+	int rc = write_patiently(d, out.data, out.len);
+	if (line) {
+		tcdrain(d->fd);
+		klogctl(KLOG_CONSOLE_ON, NULL, 0);
+	}
+	return rc;
 }
 
 /* Waits until the port took all that was written. */
 static int flush(struct be_delivery *d, const char *name, struct be_error *err)
 {
-	if (d->framing == BE_BASE64 && flush_framed(d) != 0)
+	if (!d->over && d->framing == BE_BASE64 && flush_framed(d) != 0)
+		d->over = true;
+	if (d->over)
 		return be_fail(err, "delivery of %s: %s", name, d->problem);
 	struct pollfd p = { .fd = d->fd, .events = POLLOUT };
 	if (poll(&p, 1, PATIENCE_MS) == 0)
