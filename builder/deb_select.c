@@ -218,38 +218,47 @@ static void hash_list(struct be_hash *hash, const struct be_strv *list)
 		be_hash_adds(hash, list->v[i]);
 }
 
-static void selection_key(const struct be_packages *packages, size_t named, const struct be_strv *programs,
-			  const struct be_strv *files, char key[BE_HASH_TEXT])
+static void selection_key(const struct be_select_request *request, char key[BE_HASH_TEXT])
 {
 	be_autohash struct be_hash hash = { 0 };
 	be_hash_start(&hash);
 	be_hash_adds(&hash, RULES);
-	for (size_t i = 0; i < packages->n; i++) {
-		be_hash_adds(&hash, i < named ? "named" : "");
-		be_hash_adds(&hash, packages->v[i].sha256);
+	for (size_t i = 0; i < request->packages->n; i++) {
+		be_hash_adds(&hash, i < request->named ? "named" : "");
+		be_hash_adds(&hash, request->packages->v[i].sha256);
 	}
-	hash_list(&hash, programs);
-	hash_list(&hash, files);
+	hash_list(&hash, &request->programs);
+	hash_list(&hash, &request->files);
 	be_hash_end(&hash, key);
 }
 
-int be_select(struct be_suite *suite, const struct be_packages *packages, size_t named, struct be_deb *debs,
-	      const struct be_strv *programs, const struct be_strv *files, struct be_selection *selection,
-	      struct be_error *err)
+bool be_select_recall(const struct be_select_request *request, struct be_selection *selection)
 {
 	char key[BE_HASH_TEXT];
-	be_autobuf struct be_buf kept = { 0 };
-	selection_key(packages, named, programs, files, key);
-	if (be_cache_get_text(suite->cache, "select", key, &kept) && parse_selection(&kept, packages->n, selection))
-		return 0;
-	struct be_closure closure = { .suite = suite, .packages = packages, .debs = debs, .named = named };
-	int rc = select_files(&closure, programs, files, selection, err);
+	be_autobuf struct be_buf text = { 0 };
+	selection_key(request, key);
+	return be_cache_get_text(request->suite->cache, "select", key, &text) &&
+	       parse_selection(&text, request->packages->n, selection);
+}
+
+static int keep(const struct be_select_request *request, const struct be_selection *selection, struct be_error *err)
+{
+	char key[BE_HASH_TEXT];
+	be_autofree char *text = selection_text(selection);
+	selection_key(request, key);
+	return text ? be_cache_set_text(request->suite->cache, "select", key, text, strlen(text), err) : 0;
+}
+
+int be_select(const struct be_select_request *request, struct be_selection *selection, struct be_error *err)
+{
+	struct be_closure closure = {
+		.suite = request->suite, .packages = request->packages, .debs = request->debs, .named = request->named
+	};
+	int rc = select_files(&closure, &request->programs, &request->files, selection, err);
 	if (rc == 0) {
 		read_oldest_kernel(&closure, selection);
 		read_picks(&closure, selection);
-		be_autofree char *text = selection_text(selection);
-		if (text)
-			rc = be_cache_set_text(suite->cache, "select", key, text, strlen(text), err);
+		rc = keep(request, selection, err);
 	}
 	be_closure_free(&closure);
 	return rc;

@@ -22,13 +22,17 @@ struct be_selection {
 void be_selection_free(struct be_selection *selection);
 #define be_autoselection be_cleanup(be_selection_free)
 
-/*
- * @packages as resolved, the first @named of them named by the plan; @debs has one member for each and keeps what is
- * read, so that packing need not read it again. @programs and @files as in the plan's image (SCHEMA.md, section 2).
- * Kept in the cache: the same question reads nothing.
- */
-int be_select(struct be_suite *suite, const struct be_packages *packages, size_t named, struct be_deb *debs,
-	      const struct be_strv *programs, const struct be_strv *files, struct be_selection *selection,
+struct be_select_request {
+	struct be_suite *suite;
+	const struct be_packages *packages; /* as resolved */
+	size_t named;                       /* the first of them are those that the plan names */
+	struct be_deb *debs;            /* one a package; keeps what is read, so that packing need not read it again */
+	struct be_strv programs, files; /* as in the plan's image (SCHEMA.md, section 2) */
+};
+/* The answer that the cache has to the same question. */
+bool be_select_recall(const struct be_select_request *request, struct be_selection *selection);
+/* Finds it out, and keeps it. Fetches the packages that it reads. */
+int be_select(const struct be_select_request *request, struct be_selection *selection,
 	      struct be_error *err) BE_MUST_CHECK;
 
 #endif

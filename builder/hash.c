@@ -82,6 +82,23 @@ int be_hash_add_file(struct be_hash *hash, const char *path, struct be_error *er
 	return add_fd(hash, fd, path, &size, err);
 }
 
+int be_hash_add_range(struct be_hash *hash, int fd, int64_t offset, int64_t size, const char *name,
+		      struct be_error *err)
+{
+	be_autofree char *block = be_alloc(BLOCK);
+	while (size > 0) {
+		ssize_t n = pread(fd, block, size < BLOCK ? (size_t)size : BLOCK, offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return be_fail_errno(err, n ? errno : EIO, "%s: cannot be read", name);
+		be_hash_add(hash, block, (size_t)n);
+		offset += n;
+		size -= n;
+	}
+	return 0;
+}
+
 int be_hash_file(const char *path, char out[BE_HASH_TEXT], int64_t *size, struct be_error *err)
 {
 	be_autohash struct be_hash hash = { 0 };

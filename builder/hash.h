@@ -24,6 +24,9 @@ void be_hash_drop(struct be_hash *hash);
 
 /* Adds the content of a file from its start; -1 when it cannot be read. */
 int be_hash_add_file(struct be_hash *hash, const char *path, struct be_error *err) BE_MUST_CHECK;
+/* Adds @size bytes of @fd from @offset on, without moving its position. */
+int be_hash_add_range(struct be_hash *hash, int fd, int64_t offset, int64_t size, const char *name,
+		      struct be_error *err) BE_MUST_CHECK;
 /* One file; @size may be NULL. */
 int be_hash_file(const char *path, char out[BE_HASH_TEXT], int64_t *size, struct be_error *err) BE_MUST_CHECK;
 

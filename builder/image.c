@@ -56,26 +56,16 @@ static int find_suite(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
-static int find_kernel(struct be_build *build, struct be_error *err)
-{
-	const struct be_build_request *request = build->request;
-	be_progress_step(&build->progress, "kernel");
-	if (be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err) != 0)
-		return -1;
-	be_kernel_compressor(&build->kernel, request->small, &build->compressor);
-	be_progress_done(&build->progress, "%s%s%s", build->kernel.release, build->kernel.version ? ", package " : "",
-			 build->kernel.version ? build->kernel.version : "");
-	return 0;
-}
-
-static int resolve(struct be_build *build, struct be_error *err)
+static int find_packages(struct be_build *build, struct be_error *err)
 {
 	be_autostrv struct be_strv names = { 0 };
+	const struct be_build_request *request = build->request;
 	be_progress_step(&build->progress, "packages");
 	be_get_strv(image_of(build), "packages", &names);
 	if (!names.n)
 		return be_fail_usage(err, "plan: image.packages is empty: an image needs at least a shell and udev");
-	if (be_apt_resolve(&build->suite, &names, &build->packages, err) != 0)
+	if (be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err) != 0 ||
+	    be_apt_resolve(&build->suite, &names, &build->packages, err) != 0)
 		return -1;
 	while (build->named < build->packages.n && be_strv_has(&names, build->packages.v[build->named].name))
 		build->named++;
@@ -86,29 +76,79 @@ static int resolve(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
-static int choose_files(struct be_build *build, struct be_error *err)
+struct reading {
+	struct be_build *build;
+	struct be_select_request request;
+	bool recalled;
+	double kernel, files; /* seconds */
+};
+
+/* In one go what is surely needed: the kernel, and the packages that the plan names. */
+static int fetch(struct reading *reading, struct be_error *err)
 {
-	be_autostrv struct be_strv programs = { 0 }, files = { 0 };
-	be_progress_step(&build->progress, "files");
-	be_get_strv(image_of(build), "programs", &programs);
-	be_get_strv(image_of(build), "files", &files);
-	if (be_select(&build->suite, &build->packages, build->named, build->debs, &programs, &files, &build->selection,
-		      err) != 0)
+	struct be_build *build = reading->build;
+	be_autofree struct be_package **wanted = be_alloc((build->named + 2) * sizeof(struct be_package *));
+	size_t n = 0;
+	if (build->kernel.packages.n && !build->kernel.image.path)
+		wanted[n++] = &build->kernel.packages.v[0];
+	for (size_t i = 0; !reading->recalled && i < build->named; i++)
+		if (!be_deb_index_cached(&build->debs[i], &build->cache))
+			wanted[n++] = &build->packages.v[i];
+	return be_apt_fetch(&build->suite, wanted, n, err);
+}
+
+static int read_part(void *data, size_t item, struct be_error *err)
+{
+	struct reading *reading = data;
+	struct be_build *build = reading->build;
+	double began = be_progress_clock();
+	int rc = 0;
+	if (item == 0) {
+		rc = be_kernel_read(&build->kernel, err);
+		reading->kernel = be_progress_clock() - began;
+	} else if (!reading->recalled) {
+		rc = be_select(&reading->request, &build->selection, err);
+		reading->files = be_progress_clock() - began;
+	}
+	return rc;
+}
+
+/* The kernel's package takes as long to decompress as all the others: both at once. */
+static int read_packages(struct be_build *build, struct be_error *err)
+{
+	struct reading reading = { .build = build,
+				   .request = { .suite = &build->suite,
+						.packages = &build->packages,
+						.named = build->named,
+						.debs = build->debs } };
+	const struct be_kernel *kernel = &build->kernel;
+	be_progress_step(&build->progress, "unpack");
+	be_get_strv(image_of(build), "programs", &reading.request.programs);
+	be_get_strv(image_of(build), "files", &reading.request.files);
+	reading.recalled = be_select_recall(&reading.request, &build->selection);
+	int rc = fetch(&reading, err);
+	if (rc == 0)
+		rc = be_parallel(2, read_part, &reading, err);
+	be_strv_free(&reading.request.programs);
+	be_strv_free(&reading.request.files);
+	if (rc != 0)
 		return -1;
 	size_t n = 0;
 	for (size_t i = 0; i < build->selection.n; i++)
 		n += build->selection.picks[i].paths.n;
-	be_progress_done(&build->progress, "%zu files of %zu packages", n, build->selection.n);
-	return be_kernel_check(&build->kernel, build->selection.oldest_kernel, err);
+	be_progress_part(&build->progress, "kernel", reading.kernel, "%s%s%s", kernel->release,
+			 kernel->version ? ", package " : "", kernel->version ? kernel->version : "");
+	be_progress_part(&build->progress, "files", reading.files, "%zu of %zu packages", n, build->selection.n);
+	be_kernel_compressor(kernel, build->request->small, &build->compressor);
+	return be_kernel_check(kernel, build->selection.oldest_kernel, err);
 }
 
 /* Everything that comes from the mirror. */
 static int find_inputs(struct be_build *build, struct be_error *err)
 {
-	return find_suite(build, err) != 0 || find_kernel(build, err) != 0 || resolve(build, err) != 0 ||
-			       choose_files(build, err) != 0
-		       ? -1
-		       : 0;
+	if (find_suite(build, err) != 0 || find_packages(build, err) != 0)
+		return -1;
+	return read_packages(build, err);
 }
 
 /* A mirror drops the archives of superseded versions: lists that are older than that lead nowhere, new ones do. */

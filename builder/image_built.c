@@ -73,13 +73,11 @@ static char *file_hash(struct be_build *build, struct be_deb *deb, const char *p
 	if (be_apt_fetch(&build->suite, &deb->package, 1, err) != 0 || be_deb_unpack(deb, &build->cache, err) != 0)
 		return NULL;
 	const struct be_entry *entry = be_tree_find(&deb->tree, path);
-	be_automapping struct be_mapping mapping = { 0 };
 	if (!entry || entry->type != BE_ENTRY_FILE)
 		return be_strdup("");
-	if (!be_tree_map(&deb->tree, entry, &mapping, err))
-		return NULL;
 	be_hash_start(&hash);
-	be_hash_add(&hash, mapping.data, (size_t)entry->size);
+	if (be_hash_add_range(&hash, deb->tree.scratch, entry->offset, entry->size, path, err) != 0)
+		return NULL;
 	be_hash_end(&hash, sha256);
 	if (be_cache_set_text(&build->cache, "content", key, sha256, strlen(sha256), err) != 0)
 		return NULL;

@@ -32,9 +32,11 @@ void be_kernel_free(struct be_kernel *kernel);
 #define be_autokernel be_cleanup(be_kernel_free)
 
 /* @wish "debian" or NULL: the package behind linux-image-amd64 in @suite; else a file or folder. @modules: --modules,
- * or NULL. */
+ * or NULL. Of a kernel in a package the image is known after this only if it was taken from that package before. */
 int be_kernel_find(struct be_kernel *kernel, struct be_suite *suite, const char *wish, const char *modules,
 		   struct be_error *err) BE_MUST_CHECK;
+/* Takes image and configuration from the package, unless they are known. */
+int be_kernel_read(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;
 
 /* Reads the archive that the modules are in, into `files`; does nothing when that is done. */
 int be_kernel_unpack(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;

@@ -106,23 +106,26 @@ static const struct be_entry *find_prefix(const struct be_tree *tree, const char
 	return NULL;
 }
 
-/* Image and configuration were taken from this archive before: "IMAGE CONFIG", hashes, "-" for none. */
-static bool recall(struct be_kernel *kernel)
+/* Image and configuration, if they were taken from this archive before: "IMAGE CONFIG", hashes, "-" for none. */
+static void recall(struct be_kernel *kernel)
 {
 	const struct be_cache *cache = kernel->suite->cache;
 	char image[BE_HASH_TEXT], config[BE_HASH_TEXT];
 	be_autobuf struct be_buf line = { 0 };
 	if (!be_cache_get_text(cache, "kernel", kernel->id, &line) ||
 	    sscanf(line.data, "%64[0-9a-f] %64[-0-9a-f]", image, config) != 2)
-		return false;
-	return be_cache_object(cache, image, &kernel->image) &&
-	       (be_streq(config, "-") || be_cache_object(cache, config, &kernel->config));
+		return;
+	if (!be_streq(config, "-") && !be_cache_object(cache, config, &kernel->config))
+		return;
+	be_cache_object(cache, image, &kernel->image);
 }
 
-static int take_from_deb(struct be_kernel *kernel, struct be_error *err)
+int be_kernel_read(struct be_kernel *kernel, struct be_error *err)
 {
 	const struct be_cache *cache = kernel->suite->cache;
-	if (recall(kernel))
+	if (kernel->release)
+		return 0;
+	if (kernel->image.path)
 		return read_image(kernel, err);
 	if (be_kernel_unpack(kernel, err) != 0)
 		return -1;
@@ -162,7 +165,8 @@ static int find_debian(struct be_kernel *kernel, struct be_error *err)
 	kernel->version = be_strdup(package->version);
 	kernel->archive = be_strf("%s/objects/%s", kernel->suite->cache->dir, package->sha256);
 	snprintf(kernel->id, sizeof(kernel->id), "%s", package->sha256);
-	return take_from_deb(kernel, err);
+	recall(kernel);
+	return 0;
 }
 
 static bool is_deb(const char *path)
@@ -179,7 +183,8 @@ static int find_package(struct be_kernel *kernel, const char *path, struct be_er
 	kernel->archive = be_strdup(path);
 	if (be_hash_file(path, kernel->id, NULL, err) != 0)
 		return -1;
-	return take_from_deb(kernel, err);
+	recall(kernel);
+	return 0;
 }
 
 /* The first of these that is a file: where people and the robot keep a kernel's configuration. */

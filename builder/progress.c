@@ -11,7 +11,7 @@ static volatile sig_atomic_t caught;
 static struct sigaction before[NSIG];
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-static double now(void)
+double be_progress_clock(void)
 {
 	struct timespec ts;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
@@ -20,7 +20,7 @@ static double now(void)
 
 void be_progress_start(struct be_progress *progress, bool quiet)
 {
-	*progress = (struct be_progress){ .quiet = quiet, .live = !quiet && isatty(STDERR_FILENO), .began = now() };
+	*progress = (struct be_progress){ .quiet = quiet, .live = !quiet && isatty(STDERR_FILENO) };
 }
 
 void be_progress_clear(struct be_progress *progress)
@@ -32,7 +32,7 @@ void be_progress_clear(struct be_progress *progress)
 void be_progress_step(struct be_progress *progress, const char *name)
 {
 	be_progress_clear(progress);
-	progress->step = now();
+	progress->step = be_progress_clock();
 	progress->open = true;
 	snprintf(progress->name, sizeof(progress->name), "%s", name);
 	be_progress_note(progress, "...");
@@ -51,18 +51,31 @@ void be_progress_note(struct be_progress *progress, const char *fmt, ...)
 	fflush(stderr);
 }
 
-void be_progress_done(struct be_progress *progress, const char *fmt, ...)
+static void print_line(struct be_progress *progress, const char *name, double seconds, const char *fmt, va_list args)
 {
+	char text[256];
 	be_progress_clear(progress);
-	progress->open = false;
 	if (progress->quiet)
 		return;
-	char text[256];
+	vsnprintf(text, sizeof(text), fmt, args);
+	fprintf(stderr, "%-10s %-56s %6.2f s\n", name, text, seconds);
+}
+
+void be_progress_done(struct be_progress *progress, const char *fmt, ...)
+{
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	print_line(progress, progress->name, be_progress_clock() - progress->step, fmt, args);
 	va_end(args);
-	fprintf(stderr, "%-10s %-56s %6.2f s\n", progress->name, text, now() - progress->step);
+	progress->open = false;
+}
+
+void be_progress_part(struct be_progress *progress, const char *name, double seconds, const char *fmt, ...)
+{
+	va_list args;
+	va_start(args, fmt);
+	print_line(progress, name, seconds, fmt, args);
+	va_end(args);
 }
 
 static void catch (int sig)

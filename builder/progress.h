@@ -8,9 +8,9 @@
 #include "base/process.h"
 
 struct be_progress {
-	bool quiet, live;   /* live: stderr is a terminal, so that the current step can be shown as it goes */
-	bool open;          /* a step has begun and not ended */
-	double began, step; /* seconds of the monotonic clock */
+	bool quiet, live; /* live: stderr is a terminal, so that the current step can be shown as it goes */
+	bool open;        /* a step has begun and not ended */
+	double step;      /* when it began, seconds of the monotonic clock */
 	char name[24];
 };
 void be_progress_start(struct be_progress *progress, bool quiet);
@@ -20,6 +20,10 @@ void be_progress_step(struct be_progress *progress, const char *name);
 void be_progress_note(struct be_progress *progress, const char *fmt, ...) BE_PRINTF(2, 3);
 /* Ends the step with its line: name, what was done, time. */
 void be_progress_done(struct be_progress *progress, const char *fmt, ...) BE_PRINTF(2, 3);
+/* A line of its own for a part of a step that ran beside others. */
+void be_progress_part(struct be_progress *progress, const char *name, double seconds, const char *fmt, ...)
+	BE_PRINTF(4, 5);
+double be_progress_clock(void); /* seconds of the monotonic clock */
 /* Clears a live line, before something else is printed. */
 void be_progress_clear(struct be_progress *progress);
 
