@@ -49,11 +49,10 @@ static int archive_fail(struct archive *archive, const char *path, struct be_err
 static int open_data(struct archive *outer, const char *path, struct be_error *err)
 {
 	struct archive_entry *entry;
-	int rc;
 	archive_read_support_format_ar(outer);
 	if (archive_read_open_filename(outer, path, BLOCK) != ARCHIVE_OK)
 		return archive_fail(outer, path, err);
-	while ((rc = archive_read_next_header(outer, &entry)) == ARCHIVE_OK) {
+	while (archive_read_next_header(outer, &entry) == ARCHIVE_OK) {
 		const char *name = archive_entry_pathname(entry);
 		if (name && be_starts(name, "data.tar"))
 			return 0;

@@ -212,7 +212,7 @@ static size_t package_of(const struct be_packages *packages, const char *name)
 }
 
 /* Marks in @want the nearest packages that are not read yet, going from those in @from along their dependencies one
- * step at a time. Returns how many. */
+ * step at a time, until a step comes to some. Returns how many. */
 static size_t nearest_unread(const struct be_closure *closure, bool *from, bool *want)
 {
 	const struct be_packages *packages = closure->packages;
@@ -234,8 +234,8 @@ static size_t nearest_unread(const struct be_closure *closure, bool *from, bool 
 			grown = from[i] = true;
 			if (closure->chosen[i])
 				continue;
-			found += !want[i];
 			want[i] = true;
+			found++;
 		}
 	}
 	return found;
@@ -339,17 +339,11 @@ static int read_for_missing(struct be_closure *closure, struct be_error *err)
 		const struct be_missing *missing = &closure->missing[i];
 		be_autofree bool *from = be_alloc(closure->packages->n + 1);
 		from[missing->owner] = true;
-		if (nearest_unread(closure, from, want) == 0) {
-			bool asked = false;
-			for (size_t k = 0; k < closure->packages->n; k++)
-				asked = asked || want[k];
-			if (!asked)
-				return be_fail(err,
-					       "library %s, needed by /%s of package %s: in none of the packages "
-					       "that it depends on",
-					       missing->library, missing->needed_by,
-					       closure->packages->v[missing->owner].name);
-		}
+		if (nearest_unread(closure, from, want) == 0)
+			return be_fail(err,
+				       "library %s, needed by /%s of package %s: in none of the packages that it "
+				       "depends on",
+				       missing->library, missing->needed_by, closure->packages->v[missing->owner].name);
 	}
 	return read_packages(closure, want, err);
 }

@@ -114,7 +114,7 @@ static int read_part(void *data, size_t item, struct be_error *err)
 }
 
 /* The kernel's package takes as long to decompress as all the others: both at once. */
-static int read_packages(struct be_build *build, struct be_error *err)
+static int read_inputs(struct be_build *build, struct be_error *err)
 {
 	struct reading reading = { .build = build,
 				   .request = { .suite = &build->suite,
@@ -148,7 +148,7 @@ static int find_inputs(struct be_build *build, struct be_error *err)
 {
 	if (find_suite(build, err) != 0 || find_packages(build, err) != 0)
 		return -1;
-	return read_packages(build, err);
+	return read_inputs(build, err);
 }
 
 /* A mirror drops the archives of superseded versions: lists that are older than that lead nowhere, new ones do. */
@@ -220,7 +220,8 @@ static int make_segments(struct be_build *build, struct be_error *err)
 
 static int build_image(struct be_build *build, struct be_error *err)
 {
-	if (be_image_check_output(build->request->output, err) != 0 || write_texts(build, err) != 0 ||
+	if (be_image_check_output(build->request->output, err) != 0 ||
+	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
 	    be_cache_open(&build->cache, build->request->paths->cache, err) != 0)
 		return -1;
 	if (find_inputs(build, err) != 0 &&

@@ -29,6 +29,8 @@ int be_segment_base(struct be_segment *segment, const struct be_cache *cache, co
 /* The chosen files of one package. Fetches and reads the package unless @deb holds its content. */
 int be_segment_package(struct be_segment *segment, struct be_suite *suite, const struct be_compressor *compressor,
 		       struct be_deb *deb, const struct be_strv *paths, struct be_error *err) BE_MUST_CHECK;
+/* Is @dir a folder with the guest's init? */
+int be_segment_check_guest(const char *dir, struct be_error *err) BE_MUST_CHECK;
 /* The folder @dir: init becomes /init, everything else is below /benchenv. Adds {path, size, sha256} of each to @list.
  */
 int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,

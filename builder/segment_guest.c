@@ -9,7 +9,16 @@
 #include "base/node.h"
 #include "builder/segment.h"
 
-/* Files below @dir as paths relative to it, sorted. */
+int be_segment_check_guest(const char *dir, struct be_error *err)
+{
+	be_autofree char *init = be_strf("%s/init", dir);
+	if (*dir && be_exists(init))
+		return 0;
+	be_fail(err, "the guest's programs are not there: no init in \"%s\"", dir);
+	return be_hint(err, "run `make` first, or set MKBENCHENV_GUEST to the folder with init and disk-setup");
+}
+
+/* Files below @dir as paths relative to it, sorted. Links to folders are not followed. */
 static int list_files(const char *dir, const char *below, struct be_strv *files, struct be_error *err)
 {
 	struct be_root root = { .prefix = (char *)dir };
@@ -19,8 +28,10 @@ static int list_files(const char *dir, const char *below, struct be_strv *files,
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *path = be_strf("%s/%s", below, names.v[i]), *full = be_strf("%s%s", dir, path);
 		struct stat st;
-		if (stat(full, &st) != 0)
+		if (lstat(full, &st) != 0)
 			return be_fail_errno(err, errno, "%s: cannot be read", full);
+		if (S_ISLNK(st.st_mode) && stat(full, &st) == 0 && S_ISDIR(st.st_mode))
+			continue;
 		if (S_ISDIR(st.st_mode) && list_files(dir, path, files, err) != 0)
 			return -1;
 		if (S_ISREG(st.st_mode))
@@ -54,11 +65,8 @@ int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, c
 	be_autostrv struct be_strv files = { 0 };
 	be_autohash struct be_hash hash = { 0 };
 	segment->name = be_strdup("guest");
-	if (list_files(dir, "", &files, err) != 0 || !be_strv_has(&files, "init")) {
-		if (!err->text[0])
-			be_fail(err, "%s: holds no init", dir);
-		return be_hint(err, "run `make` first, or set MKBENCHENV_GUEST to the folder with init and disk-setup");
-	}
+	if (be_segment_check_guest(dir, err) != 0 || list_files(dir, "", &files, err) != 0)
+		return -1;
 	be_hash_start(&hash);
 	be_hash_adds(&hash, "guest");
 	for (size_t i = 0; i < files.n; i++) {

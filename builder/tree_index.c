@@ -63,20 +63,17 @@ static struct be_elf *read_elf(json_t *json)
 
 static bool read_entry(json_t *json, struct be_entry *entry)
 {
-	const char *path, *type, *target;
-	json_int_t size;
-	json_t *elf;
-	int mode;
-	if (json_unpack(json, "[ssiIs?o]", &path, &type, &mode, &size, &target, &elf) != 0 || !*type ||
-	    !strchr("fdlh", *type))
+	const char *path = json_string_value(json_array_get(json, 0)),
+		   *type = json_string_value(json_array_get(json, 1));
+	if (!path || !type || !*type || !strchr("fdlh", *type))
 		return false;
 	*entry = (struct be_entry){ .path = be_strdup(path),
 				    .type = (enum be_entry_type) * type,
-				    .mode = (unsigned)mode,
-				    .size = size,
+				    .mode = (unsigned)json_integer_value(json_array_get(json, 2)),
+				    .size = json_integer_value(json_array_get(json, 3)),
 				    .offset = -1,
-				    .target = be_strdup(target),
-				    .elf = read_elf(elf) };
+				    .target = be_strdup(json_string_value(json_array_get(json, 4))),
+				    .elf = read_elf(json_array_get(json, 5)) };
 	return true;
 }
 
