@@ -201,12 +201,29 @@ static int pmem(struct be_layout_state *s, const struct asked *a, struct be_erro
 	return 0;
 }
 
+/* `nvdimm: {mode: fsdax, nr_dev: N}`: LKP makes namespaces on real NVDIMMs, which give N pmem devices. */
+static int nvdimms(struct be_layout_state *s, struct be_error *err)
+{
+	const struct be_node *node = be_get(s->req->job, "nvdimm");
+	const char *mode = be_get_str(node, "mode", "fsdax");
+	struct asked a = { .node = node, .pmem = be_get_int(node, "nr_dev", 1) };
+	if (!node || node->kind != BE_MAP)
+		return 0;
+	if (strcmp(mode, "fsdax") != 0 && strcmp(mode, "raw") != 0) {
+		be_deviation(s->deviations, "nvdimm", "mode %s asked: no such namespaces are made", mode);
+		return 0;
+	}
+	if (a.pmem < 1 || a.pmem > MAX_DEVICES)
+		return be_fail_usage(err, "%s: nvdimm: nr_dev must be from 1 to %d", be_where(node), MAX_DEVICES);
+	return pmem(s, &a, err);
+}
+
 /* LKP's order of precedence when a job asks for several kinds; the others are left unused. */
 int be_layout_devices(struct be_layout_state *s, struct be_error *err)
 {
 	struct asked a = { .node = be_get(s->req->job, "disk") };
 	if (!a.node || a.node->kind == BE_NULL)
-		return 0;
+		return nvdimms(s, err);
 	if (a.node->kind == BE_SEQ)
 		return be_fail_usage(err, "%s: disk: is a list; an atomic job has one", be_where(a.node));
 	if (a.node->kind == BE_MAP ? asked_map(&a, err) : asked_text(&a, a.node->text, err))

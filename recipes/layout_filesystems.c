@@ -23,8 +23,10 @@ const char *be_layout_filesystem(const struct be_node *job)
 	const char *kind = fs && fs->kind == BE_MAP ? be_get_str(fs, "fs", NULL) : be_get_str(job, "fs", NULL);
 	if (kind)
 		return kind;
-	const char *testfile = be_get_str(job, "testfile", NULL);
-	return testfile && strcmp(testfile, "initrd") != 0 ? testfile : NULL;
+	/* y and n are LKP's own `testfile:`, an option of fio. */
+	const char *testfile = be_get_str(job, "testfile", "initrd");
+	return strcmp(testfile, "initrd") != 0 && strcmp(testfile, "y") != 0 && strcmp(testfile, "n") != 0 ? testfile
+													   : NULL;
 }
 
 static int check_kind(const struct be_node *job, const char *kind, struct be_error *err)
@@ -201,7 +203,10 @@ int be_layout_filesystems(struct be_layout_state *s, struct be_error *err)
 	const struct be_node *format = option(s->req->job, "format");
 	if (format && strcmp(format->text, "n") == 0)
 		be_deviation(s->deviations, "fs", "format: n asked: the file system is made all the same");
-	if (s->raid && *s->raid == 'b' && strcmp(kind, "btrfs") == 0)
+	bool braid = s->raid && *s->raid == 'b';
+	if (braid && strcmp(kind, "xfs") == 0)
+		be_deviation(s->deviations, "fs", "LKP adds -d agcount=N and logbsize=262144 here: not done");
+	if (braid && strcmp(kind, "btrfs") == 0)
 		btrfs_raid(s);
 	else
 		one_each(s, kind);

@@ -27,7 +27,8 @@ static bool is_realised(const char *key)
 					    "intel_pstate",
 					    "cpufreq_governor",
 					    "transparent_hugepage",
-					    "sanity-check" };
+					    "sanity-check",
+					    "nvdimm" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(keys); i++)
 		if (strcmp(keys[i], key) == 0)
 			return true;
@@ -120,11 +121,15 @@ int be_plan_keys(struct be_planner *p, struct be_error *err)
 	if (!keys)
 		return -1;
 	unstated(p);
+	if (be_get_int(p->job, "nr_instances", 1) > 1)
+		be_deviation(p->deviations, "nr_instances", "%s instances asked: one is run",
+			     be_plan_text_of(p->job, "nr_instances"));
 	for (size_t i = 0; i < p->job->n; i++)
 		one_key(p, keys, i, &monitors);
 	monitors_deviation(p, &monitors);
+	const struct be_node *iosched = be_get(p->job, "iosched");
 	const char *scheduler = be_plan_text_of(p->job, "iosched");
-	if (be_streq(scheduler, "cfq"))
+	if (be_streq(scheduler ? scheduler : be_get_str(iosched, "iosched", NULL), "cfq"))
 		be_deviation(p->deviations, "disk.scheduler",
 			     "cfq asked: kernels since 5.0 have none; the kernel's own choice stays");
 	return 0;

@@ -257,16 +257,15 @@ static void own_metrics(struct be_node *definition, const struct be_node *metric
 		return;
 	struct be_node *list = be_node_seq();
 	for (size_t i = 0; i < metrics->n; i++) {
-		static const char *const outputs[] = { "stdout", "stderr" };
-		for (size_t k = 0; metrics->items[i]->kind == BE_SCALAR && k < BE_ARRAY_LEN(outputs); k++) {
-			struct be_node *entry = be_node_map();
-			be_set(entry, "name", be_node_strf("mytest.%s", metrics->keys[i]));
-			be_set_str(entry, "step", "mytest");
-			be_set_str(entry, "from", outputs[k]);
-			be_set_str(entry, "match", metrics->items[i]->text);
-			be_set_str(entry, "fold", "mean");
-			be_add(list, entry);
-		}
+		if (metrics->items[i]->kind != BE_SCALAR)
+			continue;
+		struct be_node *entry = be_node_map();
+		be_set(entry, "name", be_node_strf("mytest.%s", metrics->keys[i]));
+		be_set_str(entry, "step", "mytest");
+		be_set_str(entry, "from", "both");
+		be_set_str(entry, "match", metrics->items[i]->text);
+		be_set_str(entry, "fold", "mean");
+		be_add(list, entry);
 	}
 	be_set(definition, "metrics", list);
 }

@@ -107,6 +107,8 @@ Test(layout, pmem_beyond_what_there_is_is_cut_down)
 		     "/dev/pmem0 ! 2 pmem asked, 1 there: LKP silently takes 1");
 	expect_paths("disk: 1pmem", "memory: 16G",
 		     "/dev/pmem0 ! neither job nor host says where persistent memory comes from: memmap= or NVDIMMs");
+	expect_paths("nvdimm: {mode: fsdax, nr_dev: 2}\nboot_params: {bp1_memmap: 4G!4G, bp2_memmap: 4G!8G}",
+		     "pmem_origin: nvdimm", "/dev/pmem0 /dev/pmem1 ");
 	expect_paths("disk: 1pmem", "pmem_origin: nvdimm",
 		     "host:1:7: disk: asks for 1 pmem, but host h names no size of any");
 }
