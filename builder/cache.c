@@ -60,15 +60,18 @@ int be_cache_hint(const struct be_cache *cache, struct be_error *err)
 		       cache->dir);
 }
 
-int be_cache_scratch(const struct be_cache *cache, struct be_error *err)
+int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err)
 {
-	be_autofree char *path = be_strf("%s/tmp/scratch.XXXXXX", cache->dir);
-	int fd = mkostemp(path, O_CLOEXEC);
+	be_autofree char *name = be_strf("%s/tmp/scratch.XXXXXX", cache->dir);
+	int fd = mkostemp(name, O_CLOEXEC);
 	if (fd < 0) {
-		be_fail_errno(err, errno, "%s: cannot be created", path);
+		be_fail_errno(err, errno, "%s: cannot be created", name);
 		return be_cache_hint(cache, err);
 	}
-	unlink(path);
+	if (path)
+		*path = be_steal(&name);
+	else
+		unlink(name);
 	return fd;
 }
 
@@ -139,9 +142,9 @@ int be_cache_adopt(const struct be_cache *cache, const char *path, const char *s
 	be_object_free(object);
 	if (be_hash_file(path, object->sha256, &object->size, err) != 0)
 		return -1;
-	if (!be_streq(object->sha256, sha256))
+	if (sha256 && !be_streq(object->sha256, sha256))
 		return be_fail(err, "%s: has SHA-256 %s, expected %s", path, object->sha256, sha256);
-	object->path = object_path(cache, sha256);
+	object->path = object_path(cache, object->sha256);
 	if (chmod(path, 0644) != 0 || rename(path, object->path) != 0)
 		return be_fail_errno(err, errno, "%s: cannot be put in place", object->path);
 	return 0;

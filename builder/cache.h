@@ -46,7 +46,8 @@ int be_cache_file_keep(struct be_cache_file *file, struct be_object *object, str
 void be_cache_file_drop(struct be_cache_file *file); /* removes it unless it was kept */
 #define be_autocachefile be_cleanup(be_cache_file_drop)
 
-/* Moves a finished file of the same file system into the cache if its bytes are those of @sha256. */
+/* Moves a finished file of the same file system into the cache if its bytes are those of @sha256 (NULL: whatever they
+ * are). */
 int be_cache_adopt(const struct be_cache *cache, const char *path, const char *sha256, struct be_object *object,
 		   struct be_error *err) BE_MUST_CHECK;
 
@@ -62,8 +63,9 @@ bool be_cache_get_text(const struct be_cache *cache, const char *kind, const cha
 int be_cache_set_text(const struct be_cache *cache, const char *kind, const char *key, const char *text, size_t len,
 		      struct be_error *err) BE_MUST_CHECK;
 
-/* A file without a name that goes away by itself; -1 on failure. */
-int be_cache_scratch(const struct be_cache *cache, struct be_error *err) BE_MUST_CHECK;
+/* A file for pwrite; without @path it has no name and goes away by itself, else the caller adopts or removes it. -1 on
+ * failure. */
+int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err) BE_MUST_CHECK;
 /* A folder for the caller, who removes it by be_remove_tree; NULL on failure. */
 char *be_cache_tempdir(const struct be_cache *cache, struct be_error *err);
 /* "no space left" and "read-only" get a hint that names the cache; returns -1. */

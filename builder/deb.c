@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define BLOCK (64u << 10)
-#define INDEX_KIND "index-1" /* its number changes with the form of an index */
+#define INDEX_KIND "index-2" /* its number changes with the form of an index */
 
 void be_deb_free(struct be_deb *deb)
 {
@@ -115,6 +115,6 @@ int be_deb_index(struct be_deb *deb, const struct be_cache *cache, struct be_err
 	if (be_deb_unpack(deb, cache, err) != 0)
 		return -1;
 	/* A name that is no UTF-8 has no JSON: such a package is read again each time. */
-	be_autofree char *text = be_tree_text(&deb->tree);
+	be_autofree char *text = be_tree_text(&deb->tree, false);
 	return text ? be_cache_set_text(cache, INDEX_KIND, deb->package->sha256, text, strlen(text), err) : 0;
 }

@@ -1,6 +1,7 @@
 #include "builder/image.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "builder/image_parts.h"
 #include "builder/modules.h"
@@ -218,6 +219,20 @@ static int make_segments(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* The most that was in use at any time; apt and depmod are programs of their own. */
+static void report_memory(struct be_build *build)
+{
+	struct rusage own, children;
+	if (getrusage(RUSAGE_SELF, &own) != 0 || getrusage(RUSAGE_CHILDREN, &children) != 0)
+		return;
+	if (children.ru_maxrss)
+		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began,
+				 "%ld MB; apt and depmod %ld MB", own.ru_maxrss / 1024, children.ru_maxrss / 1024);
+	else
+		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began, "%ld MB",
+				 own.ru_maxrss / 1024);
+}
+
 static int build_image(struct be_build *build, struct be_error *err)
 {
 	if (be_image_check_output(build->request->output, err) != 0 ||
@@ -234,13 +249,15 @@ static int build_image(struct be_build *build, struct be_error *err)
 		return -1;
 	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", build->request->output,
 			 (double)(build->initrd_size + build->kernel.image.size) / 1e6, build->id);
+	report_memory(build);
 	return 0;
 }
 
 int be_image_build(const struct be_build_request *request, struct be_error *err)
 {
-	struct be_build build = { .request = request, .kernel = { .files = BE_TREE_INIT } };
+	struct be_build build = { .request = request, .kernel = BE_KERNEL_INIT };
 	be_progress_start(&build.progress, request->quiet);
+	build.began = be_progress_clock();
 	be_interrupt_catch();
 	int rc = build_image(&build, err);
 	be_progress_clear(&build.progress);

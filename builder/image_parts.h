@@ -10,6 +10,7 @@ struct be_build {
 	const struct be_build_request *request;
 	struct be_cache cache;
 	struct be_progress progress;
+	double began; /* seconds of the monotonic clock */
 	struct be_suite suite;
 	struct be_kernel kernel;
 	struct be_compressor compressor;

@@ -30,8 +30,9 @@ void be_kernel_free(struct be_kernel *kernel)
 	free(kernel->modules);
 	free(kernel->tree);
 	be_tree_free(&kernel->files);
+	be_tree_free(&kernel->rest);
 	be_packages_free(&kernel->packages);
-	*kernel = (struct be_kernel){ .files = BE_TREE_INIT };
+	*kernel = (struct be_kernel)BE_KERNEL_INIT;
 }
 
 static unsigned word_at(const unsigned char *p)

@@ -22,12 +22,18 @@ struct be_kernel {
 	char *modules;         /* the folder with kernel/ and modules.order in it */
 	char *tree;            /* a build tree */
 	char id[BE_HASH_TEXT]; /* hash of the archive; "" with folders, which may change at any time */
-	struct be_tree files;  /* what the archive holds, once it is read */
+	struct be_tree
+		files; /* what the archive holds, once it is read; of modules that images hardly want no content */
+	struct be_tree rest; /* the content of those, once one was wanted */
 	bool unpacked;
 
 	struct be_suite *suite;
 	struct be_packages packages; /* Debian's package, to be fetched */
 };
+#define BE_KERNEL_INIT                                       \
+	{                                                    \
+		.files = BE_TREE_INIT, .rest = BE_TREE_INIT, \
+	}
 void be_kernel_free(struct be_kernel *kernel);
 #define be_autokernel be_cleanup(be_kernel_free)
 
@@ -40,6 +46,7 @@ int be_kernel_read(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK
 
 /* Reads the archive that the modules are in, into `files`; does nothing when that is done. */
 int be_kernel_unpack(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;
+int be_kernel_unpack_rest(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;
 
 /*
  * The release that a bzImage names in its header: offset 0x20e, Documentation/arch/x86/boot.rst. Fails for anything

@@ -1,5 +1,4 @@
 /* The forms in which a kernel is given, and what is taken from each. */
-#include <archive.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/deb.h"
 #include "builder/kernel.h"
 
 #define METAPACKAGE "linux-image-amd64"
@@ -53,49 +51,6 @@ static int read_image(struct be_kernel *kernel, struct be_error *err)
 	if (!kernel->release)
 		return -1;
 	return kernel->config.path ? be_read_file(kernel->config.path, CONFIG_MAX, &kernel->config_text, err) : 0;
-}
-
-static bool is_part(const char *path)
-{
-	return be_starts(path, "boot/vmlinuz") || be_starts(path, "boot/config") || be_starts(path, "usr/lib/modules/");
-}
-
-static void close_archive(struct archive **archive)
-{
-	archive_read_free(*archive);
-}
-
-/* modules.cgz of the robot: a compressed cpio archive. */
-static int read_cpio(struct be_tree *tree, const char *path, const struct be_cache *cache, struct be_error *err)
-{
-	be_cleanup(close_archive) struct archive *archive = archive_read_new();
-	archive_read_support_filter_gzip(archive);
-	archive_read_support_filter_xz(archive);
-	archive_read_support_filter_zstd(archive);
-	archive_read_support_format_cpio(archive);
-	if (archive_read_open_filename(archive, path, BLOCK) != ARCHIVE_OK) {
-		const char *text = archive_error_string(archive);
-		return be_fail_usage(err, "%s: no cpio archive of modules: %s", path, text ? text : "not readable");
-	}
-	if (be_tree_add_archive(tree, archive, path, cache, is_part, err) != 0)
-		return -1;
-	be_tree_sort(tree);
-	return 0;
-}
-
-int be_kernel_unpack(struct be_kernel *kernel, struct be_error *err)
-{
-	const struct be_cache *cache = kernel->suite->cache;
-	struct be_package *package = kernel->packages.v;
-	if (kernel->unpacked || !kernel->archive)
-		return 0;
-	if (package && be_apt_fetch(kernel->suite, &package, 1, err) != 0)
-		return -1;
-	be_progress_note(kernel->suite->progress, "unpacking");
-	int rc = be_streq(kernel->source, "file") ? read_cpio(&kernel->files, kernel->archive, cache, err)
-						  : be_deb_read(&kernel->files, kernel->archive, cache, is_part, err);
-	kernel->unpacked = rc == 0;
-	return rc;
 }
 
 static const struct be_entry *find_prefix(const struct be_tree *tree, const char *prefix)
@@ -280,7 +235,8 @@ int be_kernel_find(struct be_kernel *kernel, struct be_suite *suite, const char 
 		   struct be_error *err)
 {
 	struct stat st;
-	*kernel = (struct be_kernel){ .files = BE_TREE_INIT, .suite = suite };
+	*kernel = (struct be_kernel)BE_KERNEL_INIT;
+	kernel->suite = suite;
 	if (!wish || be_streq(wish, "debian"))
 		return modules ? be_fail_usage(err, "--modules goes with --kernel FILE") : find_debian(kernel, err);
 	if (stat(wish, &st) != 0) {

@@ -228,11 +228,26 @@ static int map_file(const char *path, struct be_mapping *mapping, struct be_erro
 	return 0;
 }
 
+static int map_entry(struct be_kernel *kernel, const struct be_entry *entry, struct be_mapping *mapping,
+		     struct be_error *err)
+{
+	const struct be_tree *tree = &kernel->files;
+	if (entry->offset < 0) {
+		if (be_kernel_unpack_rest(kernel, err) != 0)
+			return -1;
+		tree = &kernel->rest;
+		entry = be_tree_find(tree, entry->path);
+	}
+	if (!entry || entry->offset < 0)
+		return be_fail(err, "%s: changed while it was read", kernel->archive);
+	return be_tree_map(tree, entry, mapping, err) ? 0 : -1;
+}
+
 static int write_plain(struct be_modules *modules, const struct be_module *module, const char *path,
 		       struct be_error *err)
 {
 	be_automapping struct be_mapping mapping = { 0 };
-	if (module->entry ? !be_tree_map(&modules->kernel->files, module->entry, &mapping, err)
+	if (module->entry ? map_entry(modules->kernel, module->entry, &mapping, err) != 0
 			  : map_file(module->file, &mapping, err) != 0)
 		return -1;
 	be_autofree char *folder = be_strndup(path, (size_t)(base_name(path) - 1 - path));

@@ -211,7 +211,7 @@ int be_tree_add_archive(struct be_tree *tree, struct archive *archive, const cha
 	struct archive_entry *entry;
 	int rc;
 	if (tree->scratch < 0)
-		tree->scratch = be_cache_scratch(cache, err);
+		tree->scratch = be_cache_scratch(cache, NULL, err);
 	if (tree->scratch < 0)
 		return -1;
 	while ((rc = archive_read_next_header(archive, &entry)) == ARCHIVE_OK) {

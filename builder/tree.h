@@ -49,7 +49,8 @@ struct be_entry *be_tree_find(const struct be_tree *tree, const char *path);
 
 /*
  * Adds everything that @archive holds. @keep says whose content is wanted (NULL: all); @name is for messages. Device
- * nodes and sockets are left out, the kernel and udev make those. The tree is sorted only by be_tree_sort.
+ * nodes and sockets are left out, the kernel and udev make those. The tree is sorted only by be_tree_sort. Content goes
+ * to tree->scratch; one is made where there is none.
  */
 int be_tree_add_archive(struct be_tree *tree, struct archive *archive, const char *name, const struct be_cache *cache,
 			bool (*keep)(const char *path), struct be_error *err) BE_MUST_CHECK;
@@ -66,8 +67,11 @@ bool be_tree_map(const struct be_tree *tree, const struct be_entry *entry, struc
 void be_mapping_free(struct be_mapping *mapping);
 #define be_automapping be_cleanup(be_mapping_free)
 
-/* An index as text and back, without the content. */
-char *be_tree_text(const struct be_tree *tree);
+/*
+ * An index as text and back; @offsets: with the places of the contents, for a tree whose scratch file is kept. NULL
+ * when a name is no UTF-8. The caller frees.
+ */
+char *be_tree_text(const struct be_tree *tree, bool offsets);
 bool be_tree_parse(struct be_tree *tree, const char *text, size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* The index of an archive as JSON: [[path, type, mode, size, target, elf], ...]; elf is null or
+/* The index of an archive as JSON: [[path, type, mode, size, target, elf, offset], ...]; elf is null or
  * [needed, wanted, runpath, interpreter, oldest kernel]. */
 #include <jansson.h>
 #include <string.h>
@@ -21,16 +21,16 @@ static json_t *elf_json(const struct be_elf *elf)
 			 elf->oldest_kernel);
 }
 
-char *be_tree_text(const struct be_tree *tree)
+char *be_tree_text(const struct be_tree *tree, bool offsets)
 {
 	json_t *list = json_array();
 	bool ok = true;
 	for (size_t i = 0; i < tree->n; i++) {
 		const struct be_entry *e = &tree->entries[i];
 		char type[2] = { (char)e->type, '\0' };
-		ok = json_array_append_new(list, json_pack("[ssiIs?o]", e->path, type, (int)e->mode,
-							   (json_int_t)e->size, e->target, elf_json(e->elf))) == 0 &&
-		     ok;
+		json_t *item = json_pack("[ssiIs?oI]", e->path, type, (int)e->mode, (json_int_t)e->size, e->target,
+					 elf_json(e->elf), (json_int_t)(offsets ? e->offset : -1));
+		ok = json_array_append_new(list, item) == 0 && ok;
 	}
 	char *text = ok ? json_dumps(list, JSON_COMPACT) : NULL;
 	json_decref(list);
@@ -71,7 +71,7 @@ static bool read_entry(json_t *json, struct be_entry *entry)
 				    .type = (enum be_entry_type) * type,
 				    .mode = (unsigned)json_integer_value(json_array_get(json, 2)),
 				    .size = json_integer_value(json_array_get(json, 3)),
-				    .offset = -1,
+				    .offset = json_integer_value(json_array_get(json, 6)),
 				    .target = be_strdup(json_string_value(json_array_get(json, 4))),
 				    .elf = read_elf(json_array_get(json, 5)) };
 	return true;

@@ -79,7 +79,7 @@ static void configure(struct be_kernel *kernel, const char *config)
 
 Test(kernel, configuration_decides)
 {
-	struct be_kernel kernel = { .release = be_strdup(RELEASE), .files = BE_TREE_INIT };
+	struct be_kernel kernel = { .release = be_strdup(RELEASE), .files = BE_TREE_INIT, .rest = BE_TREE_INIT };
 	struct be_error err = BE_ERROR_INIT;
 	struct be_compressor compressor;
 	be_kernel_compressor(&kernel, false, &compressor);
@@ -109,7 +109,7 @@ Test(kernel, configuration_decides)
 
 Test(kernel, refused_with_the_reason)
 {
-	struct be_kernel kernel = { .release = be_strdup("2.6.33-rc1"), .files = BE_TREE_INIT };
+	struct be_kernel kernel = { .release = be_strdup("2.6.33-rc1"), .files = BE_TREE_INIT, .rest = BE_TREE_INIT };
 	struct be_error err = BE_ERROR_INIT;
 	cr_expect_eq(be_kernel_check(&kernel, "3.2.0", &err), -1);
 	cr_expect_str_eq(err.text,
@@ -160,7 +160,7 @@ Test(kernel, forms)
 		 NULL);
 	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
 		struct be_error err = BE_ERROR_INIT;
-		be_autokernel struct be_kernel kernel = { .files = BE_TREE_INIT };
+		be_autokernel struct be_kernel kernel = { .files = BE_TREE_INIT, .rest = BE_TREE_INIT };
 		be_autofree char *wish = be_strf("%s/%s", b.dir, cases[i].wish);
 		be_autofree char *modules = cases[i].modules ? be_strf("%s/%s", b.dir, cases[i].modules) : NULL;
 		int rc = be_kernel_find(&kernel, &b.suite, wish, modules, &err);

@@ -37,7 +37,7 @@ struct question {
 
 static void ask(struct question *q, const char *required, const char *wanted)
 {
-	*q = (struct question){ .kernel = { .files = BE_TREE_INIT } };
+	*q = (struct question){ .kernel = { .files = BE_TREE_INIT, .rest = BE_TREE_INIT } };
 	bench_open(&q->b);
 	bench_sh(&q->b, make_modules, NULL);
 	q->kernel.suite = &q->b.suite;
@@ -186,4 +186,37 @@ Test(modules, all_sources_give_the_same, .timeout = 60)
 		cr_expect_str_eq(left, "");
 		done(&q);
 	}
+}
+
+/* What an archive holds is kept; of modules that images hardly want only the names, and they are there all the same. */
+Test(modules, from_a_kept_archive)
+{
+	static const char *const required[] = { "raid456", "sound", "raid456 sound", "md-mod" };
+	struct question q;
+	ask(&q, "", "");
+	bench_sh(&q.b,
+		 "cd mods; mkdir -p lib/modules/" RELEASE "/kernel/sound; cp lib/modules/*/kernel/fs/fancy.ko "
+		 "lib/modules/" RELEASE "/kernel/sound/sound.ko; find . | cpio -o --quiet -H newc | gzip > ../m.cgz",
+		 NULL);
+	for (size_t i = 0; i < BE_ARRAY_LEN(required); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		be_kernel_free(&q.kernel);
+		be_segment_free(&q.segment);
+		be_strv_free(&q.required);
+		q.required = (struct be_strv){ 0 };
+		be_strv_split(&q.required, required[i], " ");
+		q.kernel.suite = &q.b.suite;
+		q.kernel.release = be_strdup(RELEASE);
+		q.kernel.source = be_strdup("file");
+		q.kernel.archive = be_strf("%s/m.cgz", q.b.dir);
+		cr_assert_eq(be_hash_file(q.kernel.archive, q.kernel.id, NULL, &err), 0);
+		cr_assert_eq(answer(&q, &err), 0, "%s", err.text);
+		be_autofree char *text = list(&q);
+		cr_expect_eq(strstr(text, "sound/sound.ko") != NULL, strstr(required[i], "sound") != NULL, "%s", text);
+		cr_expect_eq(strstr(text, "md/md-mod.ko") != NULL, i != 1, "%s", text);
+		cr_expect_eq(q.kernel.rest.n > 0, strstr(required[i], "sound") != NULL);
+		be_autofree char *left = bench_output(&q.b, "ls -A cache/tmp", NULL);
+		cr_expect_str_eq(left, "");
+	}
+	done(&q);
 }
