@@ -11,6 +11,7 @@ RUN_DIR ?= $(BUILD)/run
 RUN_FLAGS ?=
 run: deps
 	@$(MAKE) --no-print-directory all
+	@mkdir -p $(RUN_DIR)
 	$(PROGRAM) $(RUN_RECIPE) $(RUN_FLAGS) -o $(RUN_DIR)/image
 	$(PROGRAM) boot $(RUN_DIR)/image -o $(RUN_DIR)/result
 	$(PROGRAM) show $(RUN_DIR)/result
