@@ -19,11 +19,11 @@ static void compare_parameter(struct be_setup *setup, const char *module, const 
 	const char *equals = strchr(word, '=');
 	if (!equals || be_starts(word, "add_host=")) /* scsi_debug: an order, its value reads as something else */
 		return;
-	be_autofree char *path =
-		be_strf("/sys/module/%s/parameters/%.*s", module, (int)(equals - word), word);
+	be_autofree char *path = be_strf("/sys/module/%s/parameters/%.*s", module, (int)(equals - word), word);
 	be_autofree char *there = be_root_text(&setup->root, path);
 	if (there && strcmp(there, equals + 1) != 0)
-		be_note(setup->deviations, "layout.load", "module %s: %s asked, the kernel has %s", module, word, there);
+		be_note(setup->deviations, "layout.load", "module %s: %s asked, the kernel has %s", module, word,
+			there);
 }
 
 static void run_one(struct be_setup *setup, const struct be_strv *argv)

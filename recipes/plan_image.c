@@ -79,12 +79,12 @@ static int add_part(struct be_planner *p, struct image *image, const char *name,
 
 static int add_workload(struct be_planner *p, struct image *image, struct be_error *err)
 {
-	const struct be_node *workload = be_get(p->plan, "workload"), *definition = be_get(workload, "definition");
-	if (be_workload_list(workload, "packages", p->rules.date, &image->lists[0], err) ||
-	    be_workload_list(workload, "needs", p->rules.date, &image->lists[1], err))
-		return -1;
-	for (size_t i = 2; i < LISTS; i++)
-		be_get_strv(definition, lists[i], &image->lists[i]);
+	const struct be_node *workload = be_get(p->plan, "workload");
+	for (size_t i = 0; i < LISTS; i++) {
+		const char *key = strcmp(lists[i], "programs") == 0 ? "needs" : lists[i];
+		if (be_workload_list(workload, key, p->rules.date, &image->lists[i], err))
+			return -1;
+	}
 	return 0;
 }
 

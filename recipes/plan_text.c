@@ -56,18 +56,22 @@ static void argv_entry(struct be_buf *out, const char *label, const struct be_no
 	entry(out, label, text);
 }
 
+static void number(struct be_buf *out, const struct be_node *m, const char *key, const char *what)
+{
+	const char *text = be_get_str(m, key, NULL);
+	if (text)
+		be_buf_addf(out, ", %s %s%s", text, what, strcmp(text, "1") == 0 ? "" : "s");
+}
+
 static void machine(struct be_buf *out, const struct be_node *m)
 {
 	be_autobuf struct be_buf text = { 0 };
 	char size[32];
 	section(out, "machine");
 	be_buf_adds(&text, be_get_str(m, "host", "?"));
-	if (be_get(m, "nr_cpu"))
-		be_buf_addf(&text, ", %s CPUs", be_get_str(m, "nr_cpu", ""));
-	if (be_get(m, "nr_socket"))
-		be_buf_addf(&text, ", %s sockets", be_get_str(m, "nr_socket", ""));
-	if (be_get(m, "nr_node"))
-		be_buf_addf(&text, ", %s NUMA nodes", be_get_str(m, "nr_node", ""));
+	number(&text, m, "nr_cpu", "CPU");
+	number(&text, m, "nr_socket", "socket");
+	number(&text, m, "nr_node", "NUMA node");
 	if (be_get(m, "memory"))
 		be_buf_addf(&text, ", %s", be_size_text(be_get_int(m, "memory", 0), size));
 	entry(out, "host", text.data);

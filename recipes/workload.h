@@ -19,8 +19,9 @@ int be_workload_render(const struct be_node *workload, const char *testdir, cons
 		       struct be_error *err) BE_MUST_CHECK;
 
 /*
- * Renders one list of the definition, `packages` or `needs`, as the steps' lists are rendered. A definition without it
- * gives an empty list.
+ * Renders one list of the definition (packages, needs, files, modules, modules_wanted) as the steps' lists are, but
+ * without the parameters' values: only lists that the job gives can be used. A definition without it gives an empty
+ * list.
  */
 int be_workload_list(const struct be_node *workload, const char *key, const char *rules, struct be_strv *out,
 		     struct be_error *err) BE_MUST_CHECK;

@@ -217,7 +217,8 @@ Test(catalogue, refused)
 		{ GROUP("x", "  a: {why: w, scope: room, observe: {kind: none, reason: r}}\n"),
 		  "x.yaml:5:22: factor a: `scope:` must be one of run, disk, fs, md, cpu, node" },
 		{ GROUP("x", "  a: {why: w, scope: run, compare: roughly, observe: {kind: none, reason: r}}\n"),
-		  "x.yaml:5:36: factor a: `compare:` must be one of exact, number, bytes, capacity, set, word, prefix, none" },
+		  "x.yaml:5:36: factor a: `compare:` must be one of exact, number, bytes, capacity, set, word, prefix, "
+		  "none" },
 		{ GROUP("x", "  a: {why: w, scope: run, when: never, observe: {kind: none, reason: r}}\n"),
 		  "x.yaml:5:33: factor a: `when:` must be one of before, both, after, during" },
 		{ GROUP("x", "  a: {why: w, scope: run}\n"),
