@@ -158,7 +158,7 @@ Test(expr, errors_have_a_position)
 	expect("fs < 3", "error 1:4: '<' cannot compare text and a number");
 	expect("size('4X')", "error 1:1: '4X' is not a size such as 4M or 100G");
 	expect("min()", "error 1:1: min() takes 1 or more arguments, not 0");
-	expect("system('x')", "error 1:1: there is no function system()");
+	expect("spawn('x')", "error 1:1: there is no function spawn()");
 	expect("fs.upcase", "error 1:1: there is no 'fs.upcase' here");
 	expect("'x'.upcase", "error 1:4: the method .upcase is not supported");
 	expect("`id`", "error 1:1: '`' is not supported in an expression");
