@@ -205,6 +205,26 @@ Test(check, memory_is_ours_whatever_it_holds)
 	cr_expect_eq(check("  - {name: d, kind: pmem, path: /dev/pmem0}\n", "", &err), -1);
 }
 
+/* Without the suite's tree: this machine has one NVDIMM that nobody has made a namespace of. */
+Test(pmem, raw_nvdimm)
+{
+	static const char device[] = "  - {name: d, kind: pmem, path: /dev/pmem0}\n";
+	struct be_error err = BE_ERROR_INIT;
+	recorded_load(&setup, "tests/data/sys/nvdimm-raw.tree");
+	cr_expect_eq(check(device, "machine: {pmem_origin: memmap}\n", &err), 0, "%s", err.text);
+	cr_assert_eq(setup.deviations->n, 1);
+	cr_expect_not_null(strstr(be_get_str(setup.deviations->items[0], "text", ""), "pmem0 has no DAX"));
+	cr_expect_eq(check(device, "machine: {pmem_origin: nvdimm}\n", &err), 0, "%s", err.text);
+	cr_expect_eq(setup.deviations->n, 1);
+	cr_expect_str_eq(be_get_str(be_get(setup.found, "d"), "decision", ""),
+			 "may be written: carries nothing; namespace0.0 becomes an fsdax namespace");
+	/* What lies on it would be gone with the namespace. */
+	make_ext4("/dev/pmem0", "-L", "database");
+	cr_expect_eq(check(device, "machine: {pmem_origin: nvdimm}\n", &err), -1);
+	cr_expect_not_null(strstr(err.text, "pmem0 carries ext4 labelled \"database\""), "%s", err.text);
+	recorded_free(&setup);
+}
+
 Test(check, a_recorded_system_is_never_set_up)
 {
 	struct be_error err = BE_ERROR_INIT;
