@@ -1,0 +1,158 @@
+#include "lab.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/process.h"
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+	cr_assert_not_null(value, "%s is not set: run `make test-e2e`", name);
+	return value;
+}
+
+static char *path_of(const struct lab *lab, const char *name)
+{
+	return be_strf("%s/%s/%s", environment("E2E_WORK"), lab->name, name);
+}
+
+/* The job file of a test: the shipped one, with more lines. */
+static char *make_job(const struct lab *lab)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *shipped = be_strf("recipes/jobs/%s.yaml", lab->job ? lab->job : "");
+	if (!lab->more)
+		return be_steal(&shipped);
+	be_autobuf struct be_buf text = { 0 };
+	if (lab->job)
+		cr_assert_eq(be_read_file(shipped, 1 << 20, &text, &err), 0, "%s", err.text);
+	be_buf_addf(&text, "\n%s", lab->more);
+	be_autofree char *path = path_of(lab, "job.yaml");
+	cr_assert_eq(be_write_file(path, text.data, text.len, 0644, &err), 0, "%s", err.text);
+	return be_steal(&path);
+}
+
+static void run(const struct lab *lab, const struct be_strv *argv, const char *log, int status)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autorun struct be_run process = { .argv = argv->v, .out_limit = 4 << 20 };
+	cr_assert_eq(be_run(&process, &err), 0, "%s", err.text);
+	be_autofree char *path = path_of(lab, log);
+	cr_assert_eq(be_write_file(path, process.errout.data, process.errout.len, 0644, &err), 0, "%s", err.text);
+	be_autofree char *command = be_argv_text(argv->v);
+	size_t len = process.errout.len;
+	cr_assert_eq(process.status, status, "%s\nended with status %d, not %d\n%s", command, process.status, status,
+		     process.errout.data + (len > 2000 ? len - 2000 : 0));
+	fprintf(stderr, "e2e: %-12s %-5s %4.0f s\n", lab->name, log, process.seconds);
+}
+
+static void build(const struct lab *lab, const char *image)
+{
+	be_autostrv struct be_strv argv = { 0 };
+	be_autofree char *job = make_job(lab);
+	be_strv_add(&argv, environment("MKBENCHENV"));
+	be_strv_add(&argv, job);
+	be_strv_add(&argv, "-o");
+	be_strv_add(&argv, image);
+	if (lab->host) {
+		struct be_error err = BE_ERROR_INIT;
+		be_autofree char *host = path_of(lab, "host");
+		cr_assert_eq(be_write_file(host, lab->host, strlen(lab->host), 0644, &err), 0, "%s", err.text);
+		be_strv_add(&argv, "--host");
+		be_strv_add(&argv, host);
+	}
+	for (size_t i = 0; i < BE_ARRAY_LEN(lab->set) && lab->set[i]; i++) {
+		be_strv_add(&argv, "--set");
+		be_strv_add(&argv, lab->set[i]);
+	}
+	run(lab, &argv, "build", 0);
+}
+
+void lab_run(struct lab *lab)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *folder = path_of(lab, ""), *image = path_of(lab, "image");
+	cr_assert_eq(be_remove_tree(folder, &err), 0, "%s", err.text);
+	cr_assert_eq(be_mkdirs(folder, 0755, &err), 0, "%s", err.text);
+	build(lab, image);
+	lab->result = path_of(lab, "result");
+	be_autostrv struct be_strv argv = { 0 };
+	be_strv_add(&argv, environment("MKBENCHENV"));
+	be_strv_add(&argv, "boot");
+	be_strv_add(&argv, image);
+	be_strv_add(&argv, "-o");
+	be_strv_add(&argv, lab->result);
+	be_strv_add(&argv, "--kvm");
+	be_strv_add(&argv, "off");
+	for (size_t i = 0; i < BE_ARRAY_LEN(lab->boot) && lab->boot[i]; i++)
+		be_strv_add(&argv, lab->boot[i]);
+	run(lab, &argv, "boot", lab->status);
+	be_autofree char *manifest = be_strf("%s/manifest.yaml", lab->result);
+	lab->manifest = be_node_load_file(manifest, &err);
+	cr_assert_not_null(lab->manifest, "%s", err.text);
+}
+
+void lab_done(struct lab *lab)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *folder = path_of(lab, "");
+	be_node_free(lab->manifest);
+	free(lab->result);
+	cr_expect_eq(be_remove_tree(folder, &err), 0, "%s", err.text);
+}
+
+const struct be_node *lab_factor(const struct lab *lab, const char *name)
+{
+	const struct be_node *entry = be_get(be_get(lab->manifest, "environment"), name);
+	cr_assert_not_null(entry, "the manifest has no factor %s", name);
+	return entry;
+}
+
+static char *value_text(const struct be_node *value)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autobuf struct be_buf text = { 0 };
+	if (!value)
+		return be_strdup("nothing");
+	if (value->kind == BE_SCALAR)
+		return be_strdup(value->text);
+	cr_assert_eq(be_node_yaml(value, &text, &err), 0, "%s", err.text);
+	return be_buf_steal(&text);
+}
+
+void lab_expect_verdict(const struct lab *lab, const char *factor, const char *verdict)
+{
+	const char *found = be_get_str(lab_factor(lab, factor), "verdict", "");
+	cr_expect_str_eq(found, verdict, "%s: verdict \"%s\", not \"%s\"", factor, found, verdict);
+}
+
+void lab_expect(const struct lab *lab, const char *factor, const char *observed, const char *verdict)
+{
+	be_autofree char *found = value_text(be_get(lab_factor(lab, factor), "observed"));
+	cr_expect_str_eq(found, observed, "%s: observed \"%s\", not \"%s\"", factor, found, observed);
+	lab_expect_verdict(lab, factor, verdict);
+}
+
+void lab_expect_metric(const struct lab *lab, const char *name)
+{
+	const struct be_node *metrics = be_get_path(lab->manifest, "result.metrics");
+	cr_expect_gt(be_get_real(metrics, name, -1), 0, "%s: %s", name, be_get_str(metrics, name, "no such figure"));
+}
+
+void lab_expect_deviation(const struct lab *lab, const char *text)
+{
+	const struct be_node *list = be_get(lab->manifest, "deviations");
+	for (size_t i = 0; list && i < list->n; i++)
+		if (strstr(be_get_str(list->items[i], "text", ""), text))
+			return;
+	cr_expect_fail("no deviation says \"%s\"", text);
+}
+
+void lab_expect_state(const struct lab *lab, const char *state)
+{
+	const struct be_node *result = be_get(lab->manifest, "result");
+	const char *found = be_get_str(result, "state", "");
+	cr_expect_str_eq(found, state, "state \"%s\" (%s), not \"%s\"", found, be_get_str(result, "reason", ""), state);
+}
