@@ -20,6 +20,7 @@ be_look_fn be_probe(const char *name)
 		{ "effective_mhz", be_probe_effective_mhz },
 		{ "entropy", be_probe_entropy },
 		{ "fiemap", be_probe_fiemap },
+		{ "file_flags", be_probe_file_flags },
 		{ "fs_usage", be_probe_fs_usage },
 		{ "hypervisor", be_probe_hypervisor },
 		{ "io_during_run", be_probe_io_during_run },

@@ -12,6 +12,7 @@ struct be_reading be_probe_fs_usage(const struct be_look *look);
 struct be_reading be_probe_btrfs_profiles(const struct be_look *look);
 
 /* probes_fiemap.c: `field: state` or `field: extents` of the largest file below `path:` */
+struct be_reading be_probe_file_flags(const struct be_look *look);
 struct be_reading be_probe_fiemap(const struct be_look *look);
 
 /* probes_disk.c: `path: /dev/{disk}` */

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/stat.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -89,6 +91,34 @@ struct be_reading be_probe_direct_io(const struct be_look *look)
 	if (fd >= 0)
 		return be_reading_text("yes");
 	return errno == EINVAL ? be_reading_text("no") : cannot_create(look->path);
+}
+
+/* What new files get from their directory or mount: chattr(1)'s flags. */
+struct be_reading be_probe_file_flags(const struct be_look *look)
+{
+	static const struct {
+		int flag;
+		const char *word;
+	} words[] = {
+		{ FS_NOCOW_FL, "nocow" },       { FS_COMPR_FL, "compress" },
+		{ FS_NOCOMP_FL, "nocompress" }, { FS_SYNC_FL, "sync" },
+		{ FS_NOATIME_FL, "noatime" },   { FS_APPEND_FL, "append" },
+		{ FS_DAX_FL, "dax" },           { FS_JOURNAL_DATA_FL, "data journal" },
+	};
+	be_autofd int fd = scratch(&look->o->root, look->path, 0);
+	be_autobuf struct be_buf text = { 0 };
+	int flags = 0;
+	if (fd < 0)
+		return cannot_create(look->path);
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) {
+		if (errno == ENOTTY || errno == EOPNOTSUPP)
+			return be_reading_absent("%s: files there have no flags", look->path);
+		return be_reading_not_observable("%s: FS_IOC_GETFLAGS: %s", look->path, strerror(errno));
+	}
+	for (size_t i = 0; i < BE_ARRAY_LEN(words); i++)
+		if (flags & words[i].flag)
+			be_buf_addf(&text, "%s%s", text.len ? ", " : "", words[i].word);
+	return be_reading_text(text.len ? text.data : "none");
 }
 
 struct be_reading be_probe_statx_dax(const struct be_look *look)

@@ -92,6 +92,8 @@ Test(system, probes_of_this_machine)
 		{ "{name: f, observe: {kind: probe, name: direct_io, path: /tmp}}", "\"value\": \"(yes|no)\"" },
 		{ "{name: f, observe: {kind: probe, name: nowait, path: /tmp}}", "\"value\": \"(yes|no)" },
 		{ "{name: f, observe: {kind: probe, name: nowait, path: /nonexistent}}", "no such file" },
+		{ "{name: f, observe: {kind: probe, name: file_flags, path: /tmp, absent: no flags}}",
+		  "\"value\": \"(none|no flags|[a-z, ]+)\"" },
 		{ "{name: f, observe: {kind: probe, name: direct_io, path: /proc}}", "no file can be made there" },
 		{ "{name: f, observe: {kind: probe, name: fs_usage, path: /tmp}}", "\"used_percent\": \"[0-9]+\"" },
 		{ "{name: f, observe: {kind: probe, name: rlimits}}", "\"nofile\": \"[0-9]+/([0-9]+|unlimited)\"" },
