@@ -109,8 +109,8 @@ static void unstated(struct be_planner *p)
 	be_get_strv(p->job, "unstated", &keys);
 	for (size_t i = 0; i < keys.n; i++) {
 		const char *value = be_plan_text_of(p->job, keys.v[i]);
-		be_deviation(p->deviations, keys.v[i], "%s%s%s: unstated by the report, chosen here", keys.v[i],
-			     value ? ": " : "", value ? value : "");
+		be_deviation(p->deviations, keys.v[i], "%s%s%s: unstated by the report%s", keys.v[i], value ? ": " : "",
+			     value ? value : "", value ? ", chosen here" : "");
 	}
 }
 
