@@ -15,6 +15,12 @@ struct be_node *be_factors_load(const char *data_dir, struct be_error *err);
 bool be_value_matches(const char *compare, const char *wanted, const struct be_node *observed);
 
 /*
+ * Are two observed values of a factor the same? Sizes and numbers count by value, lists that are sets without order; a
+ * value that is one for all instances equals a map that has it for each. `capacity` allows what firmware keeps.
+ */
+bool be_values_same(const char *compare, const struct be_node *a, const struct be_node *b);
+
+/*
  * The `environment:` of a manifest: every factor of @plan with requested, built, observed, after and verdict.
  * @built is a map factor -> value known to the builder (may be NULL); @before and @after are observation documents or
  * NULL (then the verdicts say that nothing was observed yet: `not observable: not booted yet`).
