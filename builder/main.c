@@ -17,6 +17,7 @@ static const struct command {
 	{ "boot", be_cmd_boot, "an image in its QEMU twin, and the result of the run" },
 	{ "show", be_cmd_show, "a manifest for people" },
 	{ "plan", be_cmd_plan, "what an image of a job would do" },
+	{ "diff", be_cmd_diff, "two manifests or groups of runs compared" },
 	{ "import", be_cmd_import, "job and host file of a report mail" },
 	{ "jobs", be_cmd_jobs, "the atomic jobs of a job file" },
 	{ "explain", be_cmd_explain, "a factor of the catalogue, or the names of all" },
