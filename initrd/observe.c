@@ -248,17 +248,20 @@ static bool belongs(const struct be_node *factor, enum be_phase phase)
 	return be_streq(when, "before") == (phase == BE_BEFORE);
 }
 
-struct be_node *be_observe(const struct be_observer *o, enum be_phase phase)
+struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 {
 	struct be_node *environment = be_node_map();
-	const struct be_node *factors = be_get(o->plan, "factors");
+	be_autonode struct be_node *tools = be_node_map();
+	struct be_observer o = *asked;
+	o.tools = tools;
+	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {
 		const struct be_node *factor = factors->items[i];
 		const char *name = be_get_str(factor, "name", NULL);
 		const char *kind = be_get_str(be_get(factor, "observe"), "kind", "");
 		/* What the builder knows it says itself, in the manifest. */
 		if (name && belongs(factor, phase) && !be_streq(kind, "builder"))
-			be_set(environment, name, observe_factor(o, factor));
+			be_set(environment, name, observe_factor(&o, factor));
 	}
 	return environment;
 }

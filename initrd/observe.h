@@ -19,6 +19,7 @@ struct be_observer {
 	const struct be_scopes *scopes;
 	const struct be_node *facts;    /* what the runner itself knows: factor -> value, for kinds `run` */
 	const struct be_sample *sample; /* what was seen while the workload ran; NULL before it */
+	struct be_node *tools;          /* be_observe's own: outputs of programs that were run already */
 };
 
 /* The `environment:` of an observation document: all factors that belong to @phase. Never fails. */

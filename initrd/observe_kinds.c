@@ -247,26 +247,51 @@ static struct be_reading look_mount(const struct be_look *look)
 	return selected(look, text, look->path);
 }
 
-static struct be_reading look_tool(const struct be_look *look)
+/* The argument vector for this instance; false when it has no name for a placeholder. */
+static bool tool_argv(const struct be_look *look, struct be_strv *argv)
 {
-	be_autostrv struct be_strv asked = { 0 }, argv = { 0 };
+	be_autostrv struct be_strv asked = { 0 };
 	be_get_strv(look->how, "argv", &asked);
 	for (size_t i = 0; i < asked.n; i++) {
 		const char *missing = NULL;
 		char *word = be_scope_expand(look->o->scopes, look->scope, look->at, asked.v[i], &missing);
 		if (!word)
-			return be_reading_not_observable("%s was not found", look->at->key ? look->at->key : "it");
-		be_strv_take(&argv, word);
+			return false;
+		be_strv_take(argv, word);
 	}
-	if (!argv.n)
-		return be_reading_not_observable("the factor names no program");
-	be_autorun struct be_run run = { .argv = argv.v, .timeout = TOOL_SECONDS };
+	return argv->n > 0;
+}
+
+/* Runs the tool and keeps what came of it: several factors are read from one output. */
+static const struct be_node *tool_output(const struct be_look *look, const struct be_strv *argv)
+{
+	be_autofree char *command = be_argv_text(argv->v);
+	const struct be_node *known = be_get(look->o->tools, command);
+	if (known)
+		return known;
+	be_autorun struct be_run run = { .argv = argv->v, .timeout = TOOL_SECONDS };
 	struct be_error err = BE_ERROR_INIT;
-	if (be_run_ok(&run, &err) != 0) {
+	struct be_node *result = be_node_map();
+	if (be_run_ok(&run, &err) == 0) {
+		be_set_str(result, "text", be_trim(run.out.len ? run.out.data : run.errout.data));
+	} else {
 		err.text[strcspn(err.text, "\n")] = '\0';
-		return be_reading_not_observable("%s", err.text);
+		be_set_str(result, "error", err.text);
 	}
-	char *text = be_trim(run.out.len ? run.out.data : run.errout.data);
+	be_set(look->o->tools, command, result);
+	return result;
+}
+
+static struct be_reading look_tool(const struct be_look *look)
+{
+	be_autostrv struct be_strv argv = { 0 };
+	if (!tool_argv(look, &argv))
+		return be_reading_not_observable("%s was not found", look->at->key ? look->at->key : "the program");
+	const struct be_node *output = tool_output(look, &argv);
+	const char *error = be_get_str(output, "error", NULL);
+	if (error)
+		return be_reading_not_observable("%s", error);
+	be_autofree char *text = be_strdup(be_get_str(output, "text", ""));
 	if (!be_get(look->how, "match"))
 		text[strcspn(text, "\n")] = '\0';
 	return selected(look, text, argv.v[0]);

@@ -6,9 +6,12 @@
 
 #define UDEV_SECONDS 30.0
 
+/* Output goes to the console: the daemon keeps its descriptors, and a pipe to us would not last as long as it does. */
 static int run(char *const *argv, struct be_error *err)
 {
-	be_autorun struct be_run run = { .argv = argv, .timeout = UDEV_SECONDS };
+	be_autorun struct be_run run = {
+		.argv = argv, .stdout_fd = STDERR_FILENO, .stderr_fd = STDERR_FILENO, .timeout = UDEV_SECONDS
+	};
 	return be_run_ok(&run, err);
 }
 
