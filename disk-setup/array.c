@@ -60,8 +60,7 @@ static void array_argv(const struct be_node *array, struct be_strv *argv)
 
 static char *array_path(const struct be_node *array)
 {
-	const char *name = be_get_str(array, "name", "md0");
-	return *name == '/' ? be_strdup(name) : be_strf("/dev/%s", name);
+	return be_strf("/dev/%s", be_get_str(array, "name", "md0"));
 }
 
 char *be_array_find(const struct be_root *root, const struct be_node *array, bool running)

@@ -80,7 +80,7 @@ int64_t be_device_size(const struct be_root *root, const char *kernel)
 
 char *be_device_kernel_name(const struct be_root *root, const char *path, char **node)
 {
-	if (*path != '/')
+	if (!path || *path != '/')
 		return NULL; /* "none", "tmpfs": what mount tables have in a device's place */
 	be_autofree char *full = be_root_path(root, path);
 	be_autofree char *dev = be_root_path(root, "/dev");

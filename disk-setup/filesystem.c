@@ -48,11 +48,10 @@ int be_filesystems_make(struct be_setup *setup, const struct be_node *plan, stru
 	size_t n = 0, total = stanzas ? stanzas->n : 0;
 	be_autofree struct be_action *actions = be_alloc((total + 1) * sizeof(*actions));
 	for (size_t i = 0; i < total; i++) {
-		if (!be_get(stanzas->items[i], "mkfs"))
-			continue;
+		be_filesystem_mkfs_argv(stanzas->items[i], &actions[n].argv);
 		actions[n].what = "mkfs";
 		actions[n].timeout = MKFS_TIMEOUT;
-		be_filesystem_mkfs_argv(stanzas->items[i], &actions[n++].argv);
+		n += actions[n].argv.n > 0; /* tmpfs has no mkfs */
 	}
 	int rc = be_actions_run(setup, actions, n, err);
 	for (size_t i = 0; i < n; i++)

@@ -43,7 +43,8 @@ void be_load_run(struct be_setup *setup, const struct be_node *plan)
 	for (size_t i = 0; commands && i < commands->n; i++) {
 		be_autostrv struct be_strv argv = { 0 };
 		for (size_t j = 0; j < commands->items[i]->n; j++)
-			be_strv_add(&argv, commands->items[i]->items[j]->text);
+			if (commands->items[i]->items[j]->kind == BE_SCALAR)
+				be_strv_add(&argv, commands->items[i]->items[j]->text);
 		if (argv.n)
 			run_one(setup, &argv);
 	}

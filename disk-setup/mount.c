@@ -22,12 +22,17 @@ static struct libmnt_table *mounts(struct be_error *err)
 	return table;
 }
 
-static const char *source_of(const struct be_node *stanza)
+/* The device that is mounted; NULL for tmpfs. */
+static const char *first_device(const struct be_node *stanza)
 {
 	const struct be_node *devices = be_get(stanza, "devices");
-	if (devices && devices->n)
-		return devices->items[0]->text;
-	return be_get_str(stanza, "source", "none"); /* tmpfs: LKP's own `mount -t tmpfs none DIR` */
+	return devices && devices->n && devices->items[0]->kind == BE_SCALAR ? devices->items[0]->text : NULL;
+}
+
+static const char *source_of(const struct be_node *stanza)
+{
+	const char *device = first_device(stanza);
+	return device ? device : "none"; /* LKP's own `mount -t tmpfs none DIR` */
 }
 
 static char *options_of(const struct be_node *stanza)
@@ -172,12 +177,12 @@ static bool has_option(struct libmnt_fs *fs, const char *option)
 /* Is what is mounted of the stanza's kind and from its first device? */
 static bool is_planned(const struct be_root *root, const struct be_node *stanza, struct libmnt_fs *fs)
 {
-	const struct be_node *devices = be_get(stanza, "devices");
+	const char *device = first_device(stanza);
 	if (!be_streq(mnt_fs_get_fstype(fs), be_get_str(stanza, "kind", NULL)))
 		return false;
-	if (!devices || !devices->n)
+	if (!device)
 		return true;
-	be_autofree char *planned = be_device_kernel_name(root, devices->items[0]->text, NULL);
+	be_autofree char *planned = be_device_kernel_name(root, device, NULL);
 	be_autofree char *there = be_device_kernel_name(root, mnt_fs_get_source(fs), NULL);
 	return planned && be_streq(planned, there);
 }
@@ -199,6 +204,20 @@ static int compare(struct be_setup *setup, const struct be_node *stanza, struct 
 	return 0;
 }
 
+static int read_superblock(const struct be_root *root, const struct be_node *stanza, const char *device,
+			   struct be_node *node, struct be_error *err)
+{
+	be_autofree char *type = NULL, *uuid = NULL;
+	be_autofree char *kernel = be_device_kernel_name(root, device, NULL);
+	if (be_signature_filesystem(device, &type, &uuid, err) != 0)
+		return -1;
+	be_set_str(node, "uuid", uuid);
+	struct be_node *list = features(root, be_get_str(stanza, "kind", ""), uuid, kernel);
+	if (list)
+		be_set(node, "features", list);
+	return 0;
+}
+
 static int read_one(struct be_setup *setup, const struct be_node *stanza, struct libmnt_table *table,
 		    struct be_node *out, struct be_error *err)
 {
@@ -210,17 +229,9 @@ static int read_one(struct be_setup *setup, const struct be_node *stanza, struct
 	if (!node)
 		return -1;
 	be_add(out, node);
-	const struct be_node *devices = be_get(stanza, "devices");
-	if (devices && devices->n) {
-		be_autofree char *type = NULL, *uuid = NULL;
-		be_autofree char *kernel = be_device_kernel_name(&setup->root, devices->items[0]->text, NULL);
-		if (be_signature_filesystem(devices->items[0]->text, &type, &uuid, err) != 0)
-			return -1;
-		be_set_str(node, "uuid", uuid);
-		struct be_node *list = features(&setup->root, be_get_str(stanza, "kind", ""), uuid, kernel);
-		if (list)
-			be_set(node, "features", list);
-	}
+	const char *device = first_device(stanza);
+	if (device && read_superblock(&setup->root, stanza, device, node, err) != 0)
+		return -1;
 	return compare(setup, stanza, fs, err);
 }
 

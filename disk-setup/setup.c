@@ -9,6 +9,7 @@
 #include "load.h"
 #include "note.h"
 #include "pmem.h"
+#include "shape.h"
 #include "wipe.h"
 
 static bool in_twin(const struct be_root *root)
@@ -61,6 +62,8 @@ static bool makes_devices(const struct be_node *plan)
 int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
 {
 	be_autodevices struct be_devices devices = { 0 };
+	if (be_shape_check(plan, err) != 0)
+		return -1;
 	if (makes_devices(plan)) {
 		be_setup_log(setup, "the plan makes its devices itself (layout.load): there is nothing to check yet");
 		return 0;
@@ -121,6 +124,8 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 	be_autodevices struct be_devices devices = { 0 };
 	if (!be_device_is_real(&setup->root))
 		return be_fail_usage(err, "%s: a recorded system cannot be set up, only checked", setup->root.prefix);
+	if (be_shape_check(plan, err) != 0)
+		return -1;
 	be_load_run(setup, plan);
 	be_load_link_scsi_debug(setup, plan);
 	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0 ||
@@ -137,7 +142,7 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 
 int be_setup_undo(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
 {
-	if (be_filesystems_unmount(setup, plan, err) != 0)
+	if (be_shape_check(plan, err) != 0 || be_filesystems_unmount(setup, plan, err) != 0)
 		return -1;
 	return be_arrays_stop(setup, plan, err);
 }

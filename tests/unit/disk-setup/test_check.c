@@ -17,7 +17,8 @@ TestSuite(check, .init = load, .fini = unload);
 /* Checks a plan of the stanzas @devices and of @more, which is the rest of the document. */
 static int check(const char *devices, const char *more, struct be_error *err)
 {
-	be_autofree char *text = be_strf("layout:\n  wait: 0\n  devices:\n%s%s", devices, more);
+	be_autofree char *text =
+		be_strf("mkbenchenv: plan\nschema: 1\nlayout:\n  wait: 0\n  devices:\n%s%s", devices, more);
 	be_autonode struct be_node *plan = recorded_plan(text);
 	return be_setup_check(&setup, plan, err);
 }
@@ -131,7 +132,7 @@ Test(check, members_of_unequal_size)
 	static const char devices[] = "  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
 				      "  - {name: disk1, kind: hdd, path: /dev/sdm1}\n"
 				      "  arrays:\n"
-				      "  - {name: md0, level: raid1, members: [/dev/sdk1, /dev/sdm1]}\n";
+				      "  - {name: md0, level: raid1, members: [/dev/sdk1, /dev/sdm1], argv: [mdadm]}\n";
 	struct be_error err = BE_ERROR_INIT;
 	be_autofree char *size = be_root_path(&setup.root, "/sys/class/block/sdm1/size");
 	cr_expect_eq(check(devices, "expect: refuse\n", &err), 0, "%s", err.text);
@@ -164,7 +165,7 @@ Test(check, places_that_are_taken)
 	cr_expect_str_eq(err.text, "/fs/s is a mount point already, nothing was written");
 	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n"
 			   "  arrays:\n"
-			   "  - {name: md9, level: raid0, members: [/dev/sdk1]}\n",
+			   "  - {name: md9, level: raid0, members: [/dev/sdk1], argv: [mdadm]}\n",
 			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "another array is there as md9"), "%s", err.text);
@@ -231,4 +232,59 @@ Test(check, a_recorded_system_is_never_set_up)
 	be_autonode struct be_node *plan = recorded_plan("layout: {}\n");
 	cr_expect_eq(be_setup_run(&setup, plan, &err), -1);
 	cr_expect_eq(err.status, BE_USAGE);
+}
+
+Test(shape, plans_that_are_none)
+{
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{ "[]", "plan.yaml:1:1: this is no plan: it does not begin with `mkbenchenv: plan`" },
+		{ "suite: fio-basic\ndisk: 1HDD\n", "plan.yaml:1:1: this is no plan" },
+		{ "mkbenchenv: plan\nschema: 2\nlayout: {}\n", "schema is not 1" },
+		{ "mkbenchenv: plan\nschema: 1\n", "the plan has no layout:" },
+		{ "mkbenchenv: plan\nschema: 1\nlayout: x\n", "the plan has no layout:" },
+#define LAYOUT "mkbenchenv: plan\nschema: 1\nlayout:\n"
+#define DEVICE "  devices: [{name: d, kind: hdd, path: /dev/sda1}]\n"
+		{ LAYOUT "  devices: {a: b}\n", "plan.yaml:4:12: layout.devices is no list of maps" },
+		{ LAYOUT "  devices: [x]\n", "layout.devices is no list of maps" },
+		{ LAYOUT "  devices: [{name: d, kind: hdd}]\n", "a device has no path:" },
+		{ LAYOUT "  devices: [{name: [], kind: hdd, path: /dev/sda}]\n", "a device has no name:" },
+		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /etc/passwd}]\n", "path: is not below /dev" },
+		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /dev/../etc/passwd}]\n", "path: is not below /dev" },
+		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /dev/a}, {name: d, kind: hdd, path: /dev/b}]\n",
+		  "two devices have this name" },
+		{ LAYOUT "  load: [[rm, -r, /]]\n", "a list that begins with modprobe" },
+		{ LAYOUT "  load: [modprobe brd]\n", "a list that begins with modprobe" },
+		{ LAYOUT DEVICE "  arrays: [{name: md0, level: raid0, members: [/dev/sdb1], argv: [mdadm]}]\n",
+		  "members: /dev/sdb1 is none of the plan's devices" },
+		{ LAYOUT DEVICE
+		  "  arrays: [{name: md0, level: raid0, members: [/dev/sda1], argv: [mdadm, /dev/sdb1]}]\n",
+		  "argv: /dev/sdb1 is none of the plan's devices" },
+		{ LAYOUT DEVICE "  arrays: [{name: md0, level: raid0, members: [/dev/sda1]}]\n",
+		  "an array has no argv:" },
+		{ LAYOUT DEVICE "  arrays: [{name: ../sda, level: raid0, argv: [mdadm]}]\n", "is md and a number" },
+		{ LAYOUT DEVICE
+		  "  filesystems: [{kind: ext4, devices: [/dev/sda1], mkfs: [mkfs, -t, ext4, /dev/sda2]}]\n",
+		  "mkfs: /dev/sda2 is none of the plan's devices" },
+		{ LAYOUT DEVICE "  filesystems: [{kind: ext4, mkfs: [mkfs, -t, xfs, -llogdev=/dev/sdc, /dev/sda1]}]\n",
+		  "mkfs: /dev/sdc is none of the plan's devices" },
+		{ LAYOUT DEVICE "  filesystems: [{kind: ext4, mkfs: [dd, of=/dev/sda1]}]\n",
+		  "dd: is run, mkfs is expected" },
+		{ LAYOUT DEVICE "  filesystems: [{kind: ext4, devices: [/dev/md0]}]\n",
+		  "devices: /dev/md0 is none of the plan's devices" },
+		{ LAYOUT "  filesystems: [{kind: tmpfs, mount: fs/x}]\n", "mount: is no absolute path below /" },
+		{ LAYOUT "  filesystems: [{kind: tmpfs, mount: /}]\n", "mount: is no absolute path below /" },
+		{ LAYOUT "  filesystems: [{kind: tmpfs, mount: /fs/../etc}]\n", "mount: is no absolute path below /" },
+		{ LAYOUT "  filesystems: [{mount: /fs/x}]\n", "a file system has no kind:" },
+	};
+	recorded_load(&setup, "tests/data/sys/nvdimm-raw.tree");
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		be_autonode struct be_node *plan = recorded_plan(cases[i].text);
+		cr_expect_eq(be_setup_check(&setup, plan, &err), -1, "%s", cases[i].text);
+		cr_expect_eq(err.status, BE_USAGE);
+		cr_expect_not_null(strstr(err.text, cases[i].error), "%s: %s", cases[i].text, err.text);
+	}
+	recorded_free(&setup);
 }
