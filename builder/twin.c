@@ -142,7 +142,11 @@ static void add_machine(const struct be_twin_request *request, const struct twin
 		be_strv_add(&twin->argv, fixed[i]);
 	be_strv_add(&twin->argv, machine.data);
 	be_strv_add(&twin->argv, "-accel");
-	be_strv_add(&twin->argv, request->kvm ? "kvm" : "tcg,thread=multi");
+	/*
+	 * One thread for all processors: with one each, a processor may run an instruction that another one has patched
+	 * long ago, and on a busy machine the kernel stops at the breakpoint of its own text_poke (seen: "Oops: int3").
+	 */
+	be_strv_add(&twin->argv, request->kvm ? "kvm" : "tcg,thread=single");
 	add_cpu(request, twin);
 	add_smp(request, twin);
 }

@@ -10,7 +10,7 @@
 	"-serial file:console.log -device virtio-serial-pci,id=serial0 -chardev file,id=result,path=result.tar " \
 	"-device virtserialport,bus=serial0.0,chardev=result,name=org.mkbenchenv.result -device i6300esb "       \
 	"-action watchdog=poweroff -kernel vmlinux -initrd initrd.img -append "
-#define TCG "-accel tcg,thread=multi -cpu "
+#define TCG "-accel tcg,thread=single -cpu "
 
 static struct be_node *load(const char *text)
 {
