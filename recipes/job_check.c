@@ -115,10 +115,15 @@ bool be_job_is_expanded(const struct be_node *job)
 
 static const struct be_section *section_of(const struct be_source *source, unsigned line)
 {
-	const struct be_section *found = NULL;
-	for (size_t i = 0; i < source->n_sections && source->sections[i].line <= line; i++)
-		found = &source->sections[i];
-	return found;
+	size_t low = 0, high = source->n_sections; /* sections before low begin at or before the line */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (source->sections[middle].line <= line)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &source->sections[low - 1] : NULL;
 }
 
 void be_job_keep_own(struct be_node *job, const struct be_source *source, const struct be_keys *keys,

@@ -6,6 +6,8 @@
 
 #include "base/file.h"
 
+#define MAX_LINES BE_NODE_MAX_NODES
+
 void be_lines_free(struct be_lines *lines)
 {
 	for (size_t i = 0; i < lines->n; i++)
@@ -138,7 +140,7 @@ static size_t quote_length(const char *line)
 	return n;
 }
 
-static void split(const char *text, const char *file, struct be_lines *out)
+static int split(const char *text, const char *file, struct be_lines *out, struct be_error *err)
 {
 	bool printable = is_quoted_printable(text), quoted = is_quoted_mail(text);
 	be_autobuf struct be_buf joined = { 0 };
@@ -156,12 +158,16 @@ static void split(const char *text, const char *file, struct be_lines *out)
 		text += n + (text[n] == '\n');
 		if (more && *text)
 			continue;
-		char *line = be_buf_steal(&joined);
+		if (out->n == MAX_LINES)
+			return be_fail_usage(err, "%s:%u:1: more than %u lines", file, number, MAX_LINES);
+		char *line = be_strndup(joined.data, joined.len);
+		joined.len = 0;
 		if (printable)
 			decode_printable(line);
 		be_lines_take(out, line, (struct be_origin){ file, first, -(int)quote });
 		first = number + 1;
 	}
+	return 0;
 }
 
 static int refuse_ruby(const struct be_line *line, struct be_error *err)
@@ -204,7 +210,9 @@ static void add_section(struct be_source *source, unsigned line, char *title)
 		free(title);
 		return;
 	}
-	source->sections = be_realloc(source->sections, source->n_sections + 1, sizeof(*source->sections));
+	size_t n = source->n_sections;
+	if ((n & (n - 1)) == 0)
+		source->sections = be_realloc(source->sections, n ? 2 * n : 1, sizeof(*source->sections));
 	source->sections[source->n_sections++] = (struct be_section){ line, title };
 }
 
@@ -240,7 +248,8 @@ int be_lines_read(const char *path, const char *name, struct be_source *source, 
 	if (be_read_file(path, BE_NODE_MAX_BYTES, &text, err) != 0 || check_text(&text, name, err) != 0)
 		return -1;
 	be_autolines struct be_lines lines = { 0 };
-	split(text.data + (be_starts(text.data, "\xef\xbb\xbf") ? 3 : 0), be_node_intern(name), &lines);
+	if (split(text.data + (be_starts(text.data, "\xef\xbb\xbf") ? 3 : 0), be_node_intern(name), &lines, err) != 0)
+		return -1;
 	take_markers(&lines, source);
 	for (size_t i = 0; i < lines.n; i++)
 		if (refuse_ruby(&lines.v[i], err) != 0)

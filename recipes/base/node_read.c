@@ -246,24 +246,45 @@ static int check_duplicates(struct reader *r, struct be_node *map, const yaml_ma
 	return rc;
 }
 
+/* Owns @key and @value. */
+static void add_pair(struct be_node *map, char *key, unsigned line, struct be_node *value)
+{
+	if (map->n == map->cap) {
+		map->cap = map->cap ? map->cap * 2 : 4;
+		map->keys = be_realloc(map->keys, map->cap, sizeof(*map->keys));
+		map->items = be_realloc(map->items, map->cap, sizeof(*map->items));
+		map->key_lines = be_realloc(map->key_lines, map->cap, sizeof(*map->key_lines));
+	}
+	map->keys[map->n] = key;
+	map->key_lines[map->n] = line;
+	map->items[map->n++] = value;
+}
+
+/* The keys of @from are different ones: only those that @map had before need a look. */
 static void merge_missing(struct be_node *map, const struct be_node *from)
 {
-	for (size_t i = 0; from->kind == BE_MAP && i < from->n; i++)
-		if (!be_get(map, from->keys[i]))
-			be_set(map, from->keys[i], be_node_clone(from->items[i]));
+	struct be_node own = *map;
+	for (size_t i = 0; from->kind == BE_MAP && i < from->n; i++) {
+		own.keys = map->keys;
+		own.items = map->items;
+		if (!be_get(&own, from->keys[i]))
+			add_pair(map, be_strdup(from->keys[i]), from->key_lines ? from->key_lines[i] : 0,
+				 be_node_clone(from->items[i]));
+	}
 }
 
 /* `<<: *a` and `<<: [*a, *b]`; a text behind `<<:` is LKP's include and stays for the job reader. */
-static void apply_merge(struct be_node *map)
+static int apply_merge(struct reader *r, struct be_node *map, yaml_mark_t mark)
 {
 	struct be_node *merge = be_get(map, "<<");
 	if (!merge || merge->kind == BE_SCALAR || merge->kind == BE_NULL)
-		return;
+		return 0;
 	be_autonode struct be_node *from = be_node_clone(merge);
 	be_unset(map, "<<");
 	merge_missing(map, from);
-	for (size_t i = 0; from->kind == BE_SEQ && i < from->n; i++)
+	for (size_t i = 0; from->kind == BE_SEQ && i < from->n && map->n <= BE_NODE_MAX_KEYS; i++)
 		merge_missing(map, from->items[i]);
+	return map->n <= BE_NODE_MAX_KEYS ? 0 : fail_at(r, mark, "the map has too many keys");
 }
 
 static int read_pair(struct reader *r, yaml_event_t *event, struct be_node *map, unsigned depth)
@@ -283,15 +304,7 @@ static int read_pair(struct reader *r, yaml_event_t *event, struct be_node *map,
 	yaml_event_delete(event);
 	if (!value)
 		return -1;
-	if (map->n == map->cap) {
-		map->cap = map->cap ? map->cap * 2 : 4;
-		map->keys = be_realloc(map->keys, map->cap, sizeof(*map->keys));
-		map->items = be_realloc(map->items, map->cap, sizeof(*map->items));
-		map->key_lines = be_realloc(map->key_lines, map->cap, sizeof(*map->key_lines));
-	}
-	map->keys[map->n] = key->text ? be_steal(&key->text) : be_strdup("");
-	map->key_lines[map->n] = place_of(r, mark).line;
-	map->items[map->n++] = value;
+	add_pair(map, key->text ? be_steal(&key->text) : be_strdup(""), place_of(r, mark).line, value);
 	return 0;
 }
 
@@ -304,11 +317,9 @@ static int read_map(struct reader *r, struct be_node *map, unsigned depth)
 		if (next_event(r, &event) != 0)
 			return -1;
 		if (event.type == YAML_MAPPING_END_EVENT) {
+			yaml_mark_t mark = event.start_mark;
 			yaml_event_delete(&event);
-			if (check_duplicates(r, map, marks) != 0)
-				return -1;
-			apply_merge(map);
-			return 0;
+			return check_duplicates(r, map, marks) == 0 ? apply_merge(r, map, mark) : -1;
 		}
 		if (map->n == cap) {
 			cap *= 2;
