@@ -68,6 +68,7 @@ int main(int argc, char **argv)
 	if (mounted != 0)
 		be_log("%s", err.text);
 	restart_after_panic();
+	be_system_loopback();
 	be_watchdog_load();
 	int link[2];
 	struct be_supervisor s = {

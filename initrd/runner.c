@@ -43,6 +43,8 @@ static int load_plan(struct be_guest *guest, struct be_error *err)
 	if (!be_streq(be_get_str(guest->plan, "mkbenchenv", NULL), "plan") || be_get_int(guest->plan, "schema", 0) != 1)
 		return be_fail(err, BE_PLAN_PATH ": no plan of schema 1");
 	guest->deadline = be_get_real(guest->plan, "timeout", 0);
+	if (guest->deadline <= 0)
+		return be_fail(err, BE_PLAN_PATH ": no timeout for the whole run");
 	be_link_say(guest->link, BE_LINK_LIMIT "%.0f", guest->deadline);
 	return 0;
 }

@@ -24,39 +24,24 @@ bool be_setting_is(const char *text, const char *value)
 struct making {
 	const struct be_settings *s;
 	const struct be_node *setting;
-	size_t written;
-	struct be_error *err;
+	size_t written, failed;
+	char *value, *why; /* of the first file that did not take it */
 };
 
+/* What the report calls the setting: the factor, the sysctl, or the job key that asked for it. */
 static const char *topic(const struct be_node *setting)
 {
-	const char *name = be_get_str(setting, "factor", NULL);
-	if (!name && be_streq(be_get_str(setting, "kind", NULL), "cpufreq"))
+	const char *name = be_get_str(setting, "factor", be_get_str(setting, "name", NULL));
+	const char *why = be_get_str(setting, "why", "");
+	if (name)
+		return name;
+	if (be_streq(be_get_str(setting, "kind", NULL), "cpufreq"))
 		return "cpufreq_governor";
-	if (!name)
-		name = be_get_str(setting, "name", NULL);
-	return name ? name : be_get_str(setting, "path", be_get_str(setting, "kind", "setting"));
+	return *why && !strchr(why, ' ') ? why : be_get_str(setting, "path", "setting");
 }
 
-/* Notes a setting that could not be made; an error only where the plan refuses to go on without it. */
-static int differs(struct making *m, const char *value, const char *why)
+static void record(struct making *m, const char *path, const char *value, const char *was, const char *is)
 {
-	be_log("%s: %s asked, %s", topic(m->setting), value, why);
-	be_deviation(m->s->deviations, topic(m->setting), "%s asked, %s", value, why);
-	if (!be_get_bool(m->setting, "required", false) || !be_streq(be_get_str(m->s->plan, "expect", NULL), "refuse"))
-		return 0;
-	be_fail(m->err, "%s: %s asked, %s", topic(m->setting), value, why);
-	m->err->status = BE_DIFFERS;
-	return -1;
-}
-
-static int write_file(struct making *m, const char *path, const char *value)
-{
-	be_autofree char *full = be_root_path(m->s->root, path);
-	be_autofree char *was = be_root_text(m->s->root, path);
-	struct be_error failed = BE_ERROR_INIT;
-	int rc = be_write_attr(full, value, &failed);
-	be_autofree char *is = be_root_text(m->s->root, path);
 	struct be_node *made = be_node_map();
 	be_set_str(made, "kind", be_get_str(m->setting, "kind", "sysfs"));
 	be_set_str(made, "path", path);
@@ -65,42 +50,53 @@ static int write_file(struct making *m, const char *path, const char *value)
 	be_set_str(made, "is", is);
 	be_add(m->s->made, made);
 	m->written++;
-	if (rc != 0)
-		return differs(m, value, failed.text);
-	if (be_setting_is(is, value))
-		return 0;
-	be_autofree char *why = be_strf("%s reads back as %s", path, is ? is : "nothing");
-	return differs(m, value, why);
+}
+
+static void write_file(struct making *m, const char *path, const char *value)
+{
+	be_autofree char *full = be_root_path(m->s->root, path);
+	be_autofree char *was = be_root_text(m->s->root, path);
+	struct be_error failed = BE_ERROR_INIT;
+	int rc = be_write_attr(full, value, &failed), errnum = errno;
+	be_autofree char *is = be_root_text(m->s->root, path);
+	record(m, path, value, was, is);
+	if ((rc == 0 && be_setting_is(is, value)) || m->failed++)
+		return;
+	m->value = be_strdup(value);
+	if (rc != 0 && is && strchr(is, '['))
+		m->why = be_strf("%s offers only %s", path, is);
+	else if (rc != 0)
+		m->why = be_strf("%s does not take it: %s", path, strerror(errnum));
+	else
+		m->why = be_strf("%s reads back as %s", path, is && *is ? is : "nothing");
 }
 
 /* Writes to every file that the pattern stands for. */
-static int write_glob(struct making *m, const char *pattern, const char *value)
+static void write_glob(struct making *m, const char *pattern, const char *value)
 {
 	be_autofree char *full = be_root_path(m->s->root, pattern);
 	size_t skip = strlen(full) - strlen(pattern);
 	glob_t found = { 0 };
-	int rc = 0;
 	if (glob(full, 0, NULL, &found) == 0)
-		for (size_t i = 0; rc == 0 && i < found.gl_pathc; i++)
-			rc = write_file(m, found.gl_pathv[i] + skip, value);
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			write_file(m, found.gl_pathv[i] + skip, value);
 	globfree(&found);
-	return rc;
 }
 
 /* A value that is a map is written key by key: {name} in the path is the key. */
-static int write_values(struct making *m, const char *pattern)
+static void write_values(struct making *m, const char *pattern)
 {
 	const struct be_node *value = be_get(m->setting, "value");
 	const char *name = strstr(pattern, "{name}");
-	if (!value || value->kind != BE_MAP)
-		return write_glob(m, pattern, be_get_str(m->setting, "value", ""));
-	int rc = 0;
-	for (size_t i = 0; rc == 0 && name && i < value->n; i++) {
+	if (!value || value->kind != BE_MAP) {
+		write_glob(m, pattern, be_get_str(m->setting, "value", ""));
+		return;
+	}
+	for (size_t i = 0; name && i < value->n; i++) {
 		be_autofree char *path =
 			be_strf("%.*s%s%s", (int)(name - pattern), pattern, value->keys[i], name + strlen("{name}"));
-		rc = write_glob(m, path, be_get_str(value, value->keys[i], ""));
+		write_glob(m, path, be_get_str(value, value->keys[i], ""));
 	}
-	return rc;
 }
 
 /* The scope whose placeholder @path holds. */
@@ -119,18 +115,16 @@ static enum be_scope scope_of(const char *path)
 	return BE_SCOPE_RUN;
 }
 
-static int write_instances(struct making *m, const char *path)
+static void write_instances(struct making *m, const char *path)
 {
 	enum be_scope scope = scope_of(path);
 	const struct be_instances *list = &m->s->scopes->of[scope];
-	int rc = 0;
-	for (size_t i = 0; rc == 0 && i < list->n; i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		const char *missing = NULL;
 		be_autofree char *pattern = be_scope_expand(m->s->scopes, scope, &list->v[i], path, &missing);
 		if (pattern)
-			rc = write_values(m, pattern);
+			write_values(m, pattern);
 	}
-	return rc;
 }
 
 /* sysctl: kernel.sched_autogroup_enabled is /proc/sys/kernel/sched_autogroup_enabled; a slash stays one. */
@@ -155,21 +149,46 @@ static void setting_paths(const struct be_node *setting, struct be_strv *paths)
 		be_get_strv(setting, "path", paths);
 }
 
+/* Why the setting was not made everywhere, or NULL. The caller frees. */
+static char *problem(const struct making *m, const struct be_strv *paths)
+{
+	if (m->failed > 1)
+		return be_strf("%s; and %zu more like it", m->why, m->failed - 1);
+	if (m->failed)
+		return be_strdup(m->why);
+	if (m->written)
+		return NULL;
+	if (be_streq(be_get_str(m->setting, "kind", ""), "cpufreq"))
+		return be_strdup("this machine has no cpufreq");
+	return be_strf("this kernel has no %s", paths->n ? paths->v[0] : "such setting");
+}
+
+/* Notes a setting that could not be made; an error only where the plan refuses to go on without it. */
+static int differs(const struct making *m, const char *why, struct be_error *err)
+{
+	const char *value = m->value ? m->value : be_get_str(m->setting, "value", "a value");
+	be_log("%s: %s asked, %s", topic(m->setting), value, why);
+	be_deviation(m->s->deviations, topic(m->setting), "%s asked, %s", value, why);
+	if (!be_get_bool(m->setting, "required", false) || !be_streq(be_get_str(m->s->plan, "expect", NULL), "refuse"))
+		return 0;
+	be_fail(err, "%s: %s asked, %s", topic(m->setting), value, why);
+	err->status = BE_DIFFERS;
+	return -1;
+}
+
 static int apply(const struct be_settings *s, const struct be_node *setting, struct be_error *err)
 {
-	struct making m = { .s = s, .setting = setting, .err = err };
+	struct making m = { .s = s, .setting = setting };
 	be_autostrv struct be_strv paths = { 0 };
 	setting_paths(setting, &paths);
 	/* Of several paths the first that exists counts: kernels differ in where a switch lies. */
 	for (size_t i = 0; i < paths.n && !m.written; i++)
-		if (write_instances(&m, paths.v[i]) != 0)
-			return -1;
-	if (m.written)
-		return 0;
-	be_autofree char *why = be_streq(be_get_str(setting, "kind", ""), "cpufreq")
-					? be_strdup("this machine has no cpufreq")
-					: be_strf("this kernel has no %s", paths.n ? paths.v[0] : "such setting");
-	return differs(&m, be_get_str(setting, "value", "a value"), why);
+		write_instances(&m, paths.v[i]);
+	be_autofree char *why = problem(&m, &paths);
+	int rc = why ? differs(&m, why, err) : 0;
+	free(m.value);
+	free(m.why);
+	return rc;
 }
 
 int be_settings_apply(const struct be_settings *s, const char *after, struct be_error *err)

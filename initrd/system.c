@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +44,17 @@ int be_system_mount(struct be_error *err)
 	if (!be_exists("/proc/self"))
 		return be_fail(err, "/proc cannot be mounted");
 	return be_mkdirs(BE_STATE_DIR "/workload", 0755, err);
+}
+
+void be_system_loopback(void)
+{
+	be_autofd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq lo = { .ifr_name = "lo" };
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &lo) != 0)
+		return;
+	lo.ifr_flags |= IFF_UP;
+	if (ioctl(fd, SIOCSIFFLAGS, &lo) != 0)
+		be_log("lo: %s", strerror(errno));
 }
 
 void be_system_console(void)

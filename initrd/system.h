@@ -11,6 +11,8 @@
 
 /* Mounts /proc, /sys, /dev, /run and so on. One that this kernel lacks is skipped; returns -1 only without /proc. */
 int be_system_mount(struct be_error *err);
+/* Brings the loopback interface up: programs that talk to themselves expect it. */
+void be_system_loopback(void);
 /* Makes /dev/console standard input, output and error of this process; /dev/null where there is none. */
 void be_system_console(void);
 /* The fixed environment of init and all that it starts: what the kernel left in it depends on the command line. */

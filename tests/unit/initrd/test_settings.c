@@ -107,6 +107,33 @@ Test(settings, what_cannot_be_made_is_a_deviation)
 	tried_free(&t);
 }
 
+/* Twelve disks without a scheduler are one deviation, not twelve. */
+Test(settings, many_failures_are_one_deviation)
+{
+	struct be_root root = tree_new();
+	be_autonode struct be_node *plan =
+		tree_yaml("layout: {devices: [{name: a, path: /dev/a}, {name: b, path: /dev/b}]}\n"
+			  "settings: [{kind: sysfs, path: '/sys/{disk}', value: cfq, why: iosched}]");
+	be_autonode struct be_node *made = be_node_seq(), *deviations = be_node_seq();
+	be_autoscopes struct be_scopes scopes;
+	struct be_error err = BE_ERROR_INIT;
+	tree_write(&root, "/dev/a", "");
+	tree_write(&root, "/dev/b", "");
+	tree_write(&root, "/sys/a/x", "");
+	tree_write(&root, "/sys/b/x", "");
+	be_scopes_load(&scopes, &root, plan, NULL, NULL);
+	const struct be_settings s = {
+		.root = &root, .plan = plan, .scopes = &scopes, .made = made, .deviations = deviations
+	};
+	cr_expect_eq(be_settings_apply(&s, NULL, &err), 0);
+	cr_assert_eq(deviations->n, 1u);
+	cr_expect_str_eq(be_get_str(deviations->items[0], "topic", ""), "iosched");
+	cr_expect_str_eq(be_get_str(deviations->items[0], "text", ""),
+			 "cfq asked, /sys/a does not take it: Is a directory; and 1 more like it");
+	cr_expect_eq(made->n, 2u);
+	tree_free(&root);
+}
+
 Test(settings, refuses_when_the_plan_says_so)
 {
 	struct tried t = apply("expect: refuse\n"
@@ -133,7 +160,7 @@ Test(settings, value_that_does_not_stick_is_a_deviation)
 	cr_expect_eq(be_settings_apply(&s, NULL, &err), 0);
 	cr_assert_eq(deviations->n, 1u);
 	cr_expect_str_eq(be_get_str(deviations->items[0], "text", ""),
-			 "1 asked, /proc/sys/kernel/sticky reads back as ");
+			 "1 asked, /proc/sys/kernel/sticky reads back as nothing");
 	tree_free(&root);
 }
 
