@@ -28,6 +28,8 @@ struct be_delivery {
 	struct be_buf framed; /* base64: the bytes of the entry that is being written */
 	char problem[256];    /* why writing failed */
 	bool over;            /* nothing is written any more */
+	void (*progress)(void *data);
+	void *progress_data;
 };
 
 /* Writes all to a descriptor that may be non-blocking. */
@@ -38,6 +40,8 @@ static int write_patiently(struct be_delivery *d, const char *data, size_t len)
 		if (n > 0) {
 			data += n;
 			len -= (size_t)n;
+			if (d->progress)
+				d->progress(d->progress_data);
 		} else if (n < 0 && errno == EAGAIN) {
 			struct pollfd p = { .fd = d->fd, .events = POLLOUT };
 			if (poll(&p, 1, PATIENCE_MS) <= 0) {
@@ -84,6 +88,12 @@ struct be_delivery *be_delivery_open(int fd, enum be_framing framing, struct be_
 		return NULL;
 	}
 	return d;
+}
+
+void be_delivery_watch(struct be_delivery *d, void (*progress)(void *data), void *data)
+{
+	d->progress = progress;
+	d->progress_data = data;
 }
 
 void be_delivery_free(struct be_delivery *d)

@@ -28,6 +28,8 @@ int be_delivery_add_file(struct be_delivery *d, const char *name, const char *pa
 /* Adds every regular file of the directory @path as @prefix/NAME, sorted. */
 int be_delivery_add_dir(struct be_delivery *d, const char *prefix, const char *path,
 			struct be_error *err) BE_MUST_CHECK;
+/* Calls @progress after every write: a long delivery must not look like a hang. */
+void be_delivery_watch(struct be_delivery *d, void (*progress)(void *data), void *data);
 /* Adds `complete` and ends the stream. */
 int be_delivery_complete(struct be_delivery *d, struct be_error *err) BE_MUST_CHECK;
 void be_delivery_free(struct be_delivery *d); /* NULL is fine */

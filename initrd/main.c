@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	struct be_supervisor s = {
 		.state_dir = BE_STATE_DIR,
 		.delivery = open_delivery(),
-		.watchdog = { .fd = -1 },
+		.watchdog = { .fd = -1, .wanted = true },
 		.deadline = BE_LIMIT_UNTIL_PLAN,
 		.stage = "start",
 	};

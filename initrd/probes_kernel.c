@@ -125,8 +125,10 @@ struct be_reading be_probe_rlimits(const struct be_look *look)
 		const char *name;
 		enum __rlimit_resource resource;
 	} limits[] = {
-		{ "nofile", RLIMIT_NOFILE }, { "memlock", RLIMIT_MEMLOCK }, { "stack", RLIMIT_STACK },
-		{ "nproc", RLIMIT_NPROC },   { "fsize", RLIMIT_FSIZE },     { "core", RLIMIT_CORE },
+		{ "nofile", RLIMIT_NOFILE },
+		{ "memlock", RLIMIT_MEMLOCK },
+		{ "stack", RLIMIT_STACK },
+		{ "nproc", RLIMIT_NPROC },
 	};
 	struct be_node *map = be_node_map();
 	for (size_t i = 0; i < BE_ARRAY_LEN(limits); i++) {

@@ -155,8 +155,15 @@ static int receive(struct be_supervisor *s)
 	return 1;
 }
 
+static void feed(void *data)
+{
+	be_watchdog_feed(data);
+}
+
 void be_supervise(struct be_supervisor *s)
 {
+	if (s->delivery)
+		be_delivery_watch(s->delivery, feed, &s->watchdog);
 	bool connected = true;
 	int status = 0;
 	if (s->runner < 0) {

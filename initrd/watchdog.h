@@ -7,6 +7,7 @@
 #define BE_WATCHDOG_SECONDS 60
 
 struct be_watchdog {
+	bool wanted;       /* false: none is armed (a test is not PID 1) */
 	int fd;            /* -1 while there is none */
 	char identity[40]; /* as the driver calls itself, or "" */
 };
