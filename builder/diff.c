@@ -80,11 +80,6 @@ static bool is_text(const struct be_node *value, const char *text)
 	return value->kind == BE_SCALAR && strcmp(value->text, text) == 0;
 }
 
-static bool is_none(const struct be_node *value)
-{
-	return is_text(value, BE_NOT_APPLICABLE) || is_text(value, BE_NOT_OBSERVABLE) || is_text(value, BE_NOT_STATED);
-}
-
 /* Compares one factor; true when both sides state it. */
 static bool compare_factor(const struct be_diff_input *in, const struct be_node *factor, bool observed,
 			   struct rows *rows, struct be_node *stated)
@@ -109,7 +104,7 @@ static bool compare_factor(const struct be_diff_input *in, const struct be_node 
 	double effect;
 	const struct be_node *evidence = be_diff_evidence(factor, &rank, &effect);
 	/* What was measured lay between two values, not between one and none. */
-	if (is_none(a) || is_none(b))
+	if (be_diff_is_none(a) || be_diff_is_none(b))
 		effect = 0;
 	add_row(rows, name, rank == BE_DIFF_NO_RANK ? (unsigned)PLAIN : rank, effect, be_steal(&a), be_steal(&b),
 		evidence ? evidence_node(evidence, in->reports) : NULL);

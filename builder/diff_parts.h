@@ -14,7 +14,9 @@
  * takes what was built instead of what was observed. The caller frees.
  */
 struct be_node *be_diff_value(const struct be_node *side, const char *name, const char *compare, bool booted);
-/* Are the values of two sides the same? */
+/* Does it stand for no value at all? */
+bool be_diff_is_none(const struct be_node *value);
+/* Are the values of two sides the same? Two reasons for having none are. */
 bool be_diff_same(const char *compare, const struct be_node *a, const struct be_node *b);
 
 /* How much a kind of evidence says, 0 most; BE_DIFF_NO_RANK: nothing. */

@@ -108,8 +108,10 @@ static char *evidence_text(const struct be_node *row)
 	const char *kind = be_get_str(row, "kind", ""), *report = be_get_str(evidence, "report", "");
 	if (!evidence)
 		return be_strdup(strcmp(kind, "none") == 0 ? "" : kind);
-	if (strcmp(kind, "measured") == 0)
-		return be_strf("%s %s", report, be_get_str(evidence, "figure", kind));
+	if (strcmp(kind, "measured") == 0) {
+		const char *figure = be_get_str(evidence, "figure", kind); /* behind a colon: how it came about */
+		return be_strf("%s %.*s", report, (int)strcspn(figure, ":"), figure);
+	}
 	return be_strf("%s %s", report, kind);
 }
 
@@ -122,6 +124,18 @@ static size_t widest(const struct be_node *rows, size_t n, char *(*cell)(const s
 		width = len > width ? len : width;
 	}
 	return width < limit ? width : limit;
+}
+
+static bool one_sided(const struct be_node *row)
+{
+	return be_diff_is_none(be_get(row, "a")) || be_diff_is_none(be_get(row, "b"));
+}
+
+/* What only one side has and of which nothing was measured or argued fills no line of its own. */
+static bool is_bulk(const struct be_node *row)
+{
+	const char *kind = be_get_str(row, "kind", "");
+	return one_sided(row) && (strcmp(kind, "named") == 0 || strcmp(kind, "none") == 0);
 }
 
 static char *name_text(const struct be_node *row)
@@ -151,6 +165,13 @@ static void add_rows(const struct be_node *rows, size_t n, struct be_buf *out)
 	}
 }
 
+/* Is its evidence worth quoting? What reports only name is not, nor an argument about what one side does not have. */
+static bool speaks(const struct be_node *row)
+{
+	const char *kind = be_get_str(row, "kind", "");
+	return strcmp(kind, "measured") == 0 || (strcmp(kind, "argued") == 0 && !one_sided(row));
+}
+
 /* "R3 2023-07-06 [io_uring] caec5ebe77: ...", and below it what was said of each factor. */
 static void add_evidence(const struct be_node *rows, size_t n, struct be_buf *out)
 {
@@ -158,8 +179,7 @@ static void add_evidence(const struct be_node *rows, size_t n, struct be_buf *ou
 	for (size_t i = 0; i < n; i++) {
 		const struct be_node *evidence = be_get(rows->items[i], "evidence");
 		const char *report = be_get_str(evidence, "report", NULL);
-		if (!report || strcmp(be_get_str(rows->items[i], "kind", ""), "named") == 0 ||
-		    be_strv_has(&told, report))
+		if (!report || !speaks(rows->items[i]) || be_strv_has(&told, report))
 			continue;
 		be_autofree char *title = be_strf("%s %s %s", report, be_get_str(evidence, "date", ""),
 						  be_get_str(evidence, "title", ""));
@@ -169,7 +189,7 @@ static void add_evidence(const struct be_node *rows, size_t n, struct be_buf *ou
 		for (size_t k = i; k < n; k++) {
 			const struct be_node *other = be_get(rows->items[k], "evidence");
 			const char *kind = be_get_str(rows->items[k], "kind", "");
-			if (!be_streq(be_get_str(other, "report", NULL), report) || strcmp(kind, "named") == 0)
+			if (!be_streq(be_get_str(other, "report", NULL), report) || !speaks(rows->items[k]))
 				continue;
 			be_autofree char *line =
 				be_strf("%s, %s%s%s: \"%s\"", be_get_str(rows->items[k], "name", ""), kind,
@@ -202,17 +222,40 @@ static void add_sides(const struct be_node *diff, struct be_buf *out)
 	}
 }
 
-static void add_summary(const struct be_node *diff, size_t shown, bool full, struct be_buf *out)
+/* "only B has disk (24), fs (12)": by the names' first words, of what has no line. */
+static void add_bulk(const struct be_node *rows, const char *side, const char *other, struct be_buf *out)
+{
+	be_autonode struct be_node *counts = be_node_map();
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct be_node *row = rows->items[i];
+		const char *name = be_get_str(row, "name", "");
+		be_autofree char *group = be_strndup(name, strcspn(name, "."));
+		if (is_bulk(row) && be_diff_is_none(be_get(row, other)))
+			be_set_int(counts, group, be_get_int(counts, group, 0) + 1);
+	}
+	be_autobuf struct be_buf text = { 0 };
+	for (size_t i = 0; i < counts->n; i++)
+		be_buf_addf(&text, "%s%s (%s)", i ? ", " : "", counts->keys[i], counts->items[i]->text);
+	if (counts->n) {
+		be_autofree char *lead = be_strf("only %s has ", side);
+		be_wrap_text(out, lead, "  ", text.data);
+	}
+}
+
+static void add_summary(const struct be_node *diff, const struct be_node *shown, bool full, struct be_buf *out)
 {
 	const struct be_node *rows = be_get(diff, "differences"), *stated = be_get(diff, "stated");
 	long long compared = be_get_int(diff, "compared", 0);
 	be_buf_adds(out, rows->n ? "\n" : "");
-	if (shown < rows->n)
-		be_buf_addf(out, "and %zu more differences: --full\n", rows->n - shown);
 	if (rows->n)
-		be_buf_addf(out, "%zu differences; %lld factors compared\n", rows->n, compared);
+		be_buf_addf(out, "%zu differences%s; %lld factors compared\n", rows->n,
+			    shown->n < rows->n ? " (all of them: --full)" : "", compared);
 	else
 		be_buf_addf(out, "same environment: %lld factors compared\n", compared);
+	if (!full) {
+		add_bulk(rows, "A", "b", out);
+		add_bulk(rows, "B", "a", out);
+	}
 	if (stated->n && !full)
 		be_buf_addf(out, "%zu values that every run has its own of: --full\n", stated->n);
 	add_sides(diff, out);
@@ -225,11 +268,14 @@ int be_diff_text(const struct be_node *diff, bool full, struct be_buf *out, stru
 	const struct be_node *results = be_get(diff, "results");
 	if (!rows || !stated)
 		return be_fail(err, "no comparison");
-	size_t shown = full || rows->n <= ROWS_SHOWN ? rows->n : ROWS_SHOWN;
+	be_autonode struct be_node *shown = be_node_seq();
+	for (size_t i = 0; i < rows->n; i++)
+		if (full || (!is_bulk(rows->items[i]) && shown->n < ROWS_SHOWN))
+			be_add(shown, be_node_clone(rows->items[i]));
 	add_list(be_get(diff, "reasons"), "NOT COMPARABLE: ", out);
-	add_rows(rows, shown, out);
+	add_rows(shown, shown->n, out);
 	add_summary(diff, shown, full, out);
-	add_evidence(rows, shown, out);
+	add_evidence(shown, shown->n, out);
 	if (full && stated->n) {
 		be_buf_adds(out, "\nValues that every run has its own of\n");
 		add_rows(stated, stated->n, out);

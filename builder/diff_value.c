@@ -53,8 +53,19 @@ struct be_node *be_diff_value(const struct be_node *side, const char *name, cons
 	return varies;
 }
 
+bool be_diff_is_none(const struct be_node *value)
+{
+	static const char *const texts[] = { BE_NOT_APPLICABLE, BE_NOT_OBSERVABLE, BE_NOT_STATED };
+	for (size_t i = 0; value->kind == BE_SCALAR && i < BE_ARRAY_LEN(texts); i++)
+		if (strcmp(value->text, texts[i]) == 0)
+			return true;
+	return false;
+}
+
 bool be_diff_same(const char *compare, const struct be_node *a, const struct be_node *b)
 {
+	if (be_diff_is_none(a) && be_diff_is_none(b))
+		return true;
 	const struct be_node *many = be_get(a, "varies"), *others = be_get(b, "varies");
 	if (!many && !others)
 		return be_values_same(compare, a, b);
