@@ -20,10 +20,17 @@ C_FILES = $(shell git ls-files '*.c' '*.h')
 format:
 	@clang-format -i $(C_FILES)
 
+# clang-tidy looks at a file again when it or any header has changed.
+LINT_FILES = $(patsubst %.c,$(BUILD)/lint/%.ok,$(filter-out tests/%,$(filter %.c,$(C_FILES))))
+$(BUILD)/lint/%.ok: %.c .clang-tidy $(wildcard */*.h */*/*.h)
+	@mkdir -p $(@D)
+	@clang-tidy --quiet $< -- $(BASE_CFLAGS) $(call pc,--cflags,$(sort $(foreach f,$(FOLDERS),$(LIBS_$(f))))) 2>$@.err || \
+		{ cat $@.err; exit 1; }
+	@mv $@.err $@
+
 lint: check-tree
 	@clang-format --dry-run -Werror $(C_FILES)
-	@printf '%s\n' $(filter-out tests/%,$(filter %.c,$(C_FILES))) | xargs -P 2 -n 4 \
-		sh -c 'clang-tidy --quiet "$$@" -- $(BASE_CFLAGS) $(call pc,--cflags,$(sort $(foreach f,$(FOLDERS),$(LIBS_$(f))))) 2>/dev/null' tidy
+	@$(MAKE) --no-print-directory -k -j2 $(LINT_FILES)
 	@echo "lint: $(words $(C_FILES)) files clean"
 
 # The tree against itself: layers, man page and README against the program.
