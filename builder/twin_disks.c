@@ -122,8 +122,8 @@ struct placed {
 	int ata, scsi, nvme; /* disks so far on each bus */
 };
 
-/* Properties that say the same on every bus: cache, errors to the guest instead of a stopped machine. */
-static void add_common(struct be_buf *b, const struct be_node *disk, size_t index)
+/* Properties that say the same on every bus. */
+static void add_common(struct be_buf *b, const struct be_node *disk, enum be_bus bus, size_t index)
 {
 	const char *cache = be_get_str(disk, "write_cache", NULL);
 	be_buf_addf(b, ",drive=disk%zu", index);
@@ -132,6 +132,10 @@ static void add_common(struct be_buf *b, const struct be_node *disk, size_t inde
 	int64_t physical = be_get_int(disk, "physical_block_size", 0);
 	if (physical >= 512)
 		be_buf_addf(b, ",physical_block_size=%" PRId64, physical);
+	/* A full disk below us is an I/O error of the guest; QEMU would stop the machine instead. NVMe does so already.
+	 */
+	if (bus != BE_BUS_NVME)
+		be_buf_adds(b, ",werror=report,rerror=report");
 }
 
 static bool is_rotational(const struct be_node *disk)
@@ -214,7 +218,7 @@ static void add_device(struct be_twin *twin, const struct be_node *disk, const s
 		break;
 	}
 	}
-	add_common(&b, disk, index);
+	add_common(&b, disk, id->bus, index);
 	be_strv_add(&twin->argv, "-device");
 	be_strv_add(&twin->argv, b.data);
 }

@@ -87,7 +87,7 @@ Test(twin, two_sockets_with_disks)
 			 "-smbios type=0,version=SE5C.01,date=02/07/2023 -smbios type=1,product=S2600,,WFT "
 			 "-blockdev driver=raw,node-name=disk0,discard=unmap,file.driver=file,file.filename=disk0.img "
 			 "-device ide-hd,bus=ide.0,model=WDC_WD20,serial=WD-E1,rotation_rate=7200,drive=disk0,"
-			 "write-cache=off "
+			 "write-cache=off,werror=report,rerror=report "
 			 "-blockdev driver=raw,node-name=disk1,discard=unmap,file.driver=file,file.filename=disk1.img "
 			 "-device nvme,id=nvme0,serial=E1,drive=disk1,write-cache=on " TAIL
 			 "'root=/dev/ram0 panic=10 console=ttyS0'");
