@@ -172,7 +172,7 @@ static bool is_name(const char *text)
 
 void be_mail_find_blocks(const struct be_mail_lines *lines, struct be_node *tables)
 {
-	for (size_t i = 0; i < lines->n; i++) {
+	for (size_t i = 0; i < lines->n && tables->n < BE_MAIL_MAX_TABLES; i++) {
 		const char *testcase = after_any(lines->v[i].text, testcase_words);
 		if (testcase && is_name(testcase) && (lines->v[i].flat || !strchr(testcase, ' ')))
 			be_add(tables, read_block(lines, i, testcase));
@@ -225,7 +225,7 @@ static struct be_node *new_box(const struct be_mail_lines *lines, size_t at, con
 void be_mail_find_boxes(const struct be_mail_lines *lines, struct be_node *tables)
 {
 	struct be_node *box = NULL;
-	for (size_t i = 0; i < lines->n; i++) {
+	for (size_t i = 0; i < lines->n && tables->n < BE_MAIL_MAX_TABLES; i++) {
 		be_autofree char *name = NULL, *value = NULL;
 		if (!cells(lines->v[i].text, &name, &value)) {
 			if (lines->v[i].text[0] != '+' && lines->v[i].text[0] != '|')

@@ -147,7 +147,7 @@ static bool sorted(const struct be_node *keys)
 
 void be_mail_find_headers(const struct be_mail_lines *lines, struct be_node *tables)
 {
-	for (size_t i = 0; i < lines->n; i++) {
+	for (size_t i = 0; i < lines->n && tables->n < BE_MAIL_MAX_TABLES; i++) {
 		size_t at = i;
 		be_autonode struct be_node *keys = read_keys(lines, &at);
 		if (!keys)

@@ -4,6 +4,9 @@
 
 #include "mail.h"
 
+/* A mail that seems to hold more tables of a kind is no report; each costs a look at all its lines. */
+#define BE_MAIL_MAX_TABLES 100
+
 struct be_mail_line {
 	char *text;      /* without quote marks, blanks at both ends and line end; ASCII */
 	unsigned depth;  /* quote marks in front */

@@ -76,7 +76,7 @@ static bool read_row_path(const struct be_mail_lines *lines, size_t at, struct b
 
 void be_mail_find_paths(const struct be_mail_lines *lines, struct be_node *tables)
 {
-	for (size_t i = 0; i < lines->n; i++)
+	for (size_t i = 0; i < lines->n && tables->n < BE_MAIL_MAX_TABLES; i++)
 		if (!read_run_path(lines, i, tables) && !read_case_path(lines, i, tables))
 			read_row_path(lines, i, tables);
 }

@@ -365,6 +365,27 @@ Test(mail, prose)
 		  "%s", job);
 }
 
+Test(mail, an_earlier_report_that_is_cited_is_not_this_one)
+{
+	be_autofree char *cited = be_strf("Subject: [next] [xfs]  abcdef0123:  fio.write_iops -7.7%% regression\n"
+					  "Date: Thu, 6 Jul 2023 15:29:10 +0800\n\n"
+					  "we reported this when the commit was:\n"
+					  "commit: 1111111111111111111111111111111111111111 (\"xfs: a subject\")\n\n%s",
+					  strstr(report, "commit:"));
+	EXPECT_TEXT(job_of(cited, 1), report_job);
+}
+
+Test(mail, a_flood_ends)
+{
+	be_autobuf struct be_buf flood = { 0 };
+	static const char *const lines[] = { "testcase: boot\n", "a/testcase/c:\n1/x/2\n", "| testcase: change | x: y |\n",
+					     "test case: a/b/c\n", "> On 7/6/2023 3:29 PM, a wrote:\n" };
+	for (size_t i = 0; i < 100000; i++)
+		be_buf_adds(&flood, lines[i % BE_ARRAY_LEN(lines)]);
+	be_autonode struct be_node *tables = read_mail(flood.data);
+	cr_expect_leq(tables->n, 400);
+}
+
 Test(mail, no_person_reaches_a_job)
 {
 	be_autofree char *job = job_of("testcase: boot\n"
