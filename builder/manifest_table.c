@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "builder/manifest.h"
+#include "units.h"
 
 #define NAME_MAX_WIDTH 30
 #define EVIDENCE_MAX 14
@@ -53,31 +54,62 @@ static bool differs(const struct be_node *entry)
 	return strcmp(be_get_str(entry, "verdict", ""), "differs") == 0;
 }
 
-static char *observed_text(const struct be_node *entry)
+/* Bytes read as sizes; what is no plain number stays as it is. */
+static struct be_node *readable(const struct be_node *factor, const struct be_node *value)
+{
+	const char *compare = be_get_str(factor, "compare", "");
+	struct be_node *out = be_node_clone(value);
+	if (strcmp(compare, "bytes") != 0 && strcmp(compare, "capacity") != 0)
+		return out;
+	for (size_t i = 0; i < (out->kind == BE_SCALAR ? 1 : out->n); i++) {
+		struct be_node *item = out->kind == BE_SCALAR ? out : out->items[i];
+		char size[32];
+		if (item->kind != BE_SCALAR || be_scalar_type(item->text) != BE_TYPE_INT)
+			continue;
+		be_autofree char *old = item->text;
+		item->text = be_strdup(be_size_text(strtoll(old, NULL, 10), size));
+	}
+	return out;
+}
+
+static char *value_text(const struct be_node *factor, const struct be_node *value)
+{
+	be_autonode struct be_node *shown = readable(factor, value);
+	return be_value_line(shown);
+}
+
+static char *observed_text(const struct be_node *factor, const struct be_node *entry)
 {
 	const char *verdict = be_get_str(entry, "verdict", "");
 	if (be_starts(verdict, "not observable") || strcmp(verdict, "not applicable") == 0)
 		return be_strndup(verdict, strcspn(verdict, ":"));
 	const struct be_node *observed = be_get(entry, "observed"), *after = be_get(entry, "after");
-	be_autofree char *first = be_value_line(observed);
+	if (!observed)
+		return be_value_line(observed);
+	be_autofree char *first = value_text(factor, observed);
 	if (!after || be_node_equal(observed, after))
 		return be_strdup(first);
-	be_autofree char *last = be_value_line(after);
+	be_autofree char *last = value_text(factor, after);
 	return be_strf("%s, then %s", first, last);
 }
 
+/* "R3 -33.1 %": a change up to its percent sign; the whole figure is in `explain`. */
 static char *evidence_text(const struct be_node *evidence, size_t rank)
 {
 	if (!evidence)
 		return be_strdup("");
-	return be_strf("%s %s", be_get_str(evidence, "report", ""),
-		       rank == 0 ? be_get_str(evidence, "figure", ranks[rank]) : ranks[rank]);
+	const char *report = be_get_str(evidence, "report", "");
+	const char *figure = rank == 0 ? be_get_str(evidence, "figure", "") : "";
+	const char *percent = strchr(figure, '%');
+	if ((*figure == '+' || *figure == '-') && percent && percent - figure < EVIDENCE_MAX - 4)
+		return be_strf("%s %.*s", report, (int)(percent - figure + 1), figure);
+	return be_strf("%s %s", report, ranks[rank]);
 }
 
-static char *asked_text(const struct be_node *entry)
+static char *asked_text(const struct be_node *factor, const struct be_node *entry)
 {
 	const struct be_node *requested = be_get(entry, "requested");
-	return requested ? be_value_line(requested) : be_strdup("-");
+	return requested ? value_text(factor, requested) : be_strdup("-");
 }
 
 /*
@@ -101,12 +133,13 @@ static size_t collect(const struct be_node *manifest, const struct be_node *fact
 	for (size_t rank = 0; rank <= BE_ARRAY_LEN(ranks); rank++) {
 		for (size_t i = 0; environment && i < environment->n; i++) {
 			struct row row = { .name = environment->keys[i], .entry = environment->items[i] };
-			const struct be_node *evidence = best_evidence(find_factor(factors, row.name), &row.rank);
+			const struct be_node *factor = find_factor(factors, row.name);
+			const struct be_node *evidence = best_evidence(factor, &row.rank);
 			if (row.rank != rank || !is_shown(&row, full))
 				continue;
 			row.evidence = evidence_text(evidence, rank);
-			row.asked = asked_text(row.entry);
-			row.observed = observed_text(row.entry);
+			row.asked = asked_text(factor, row.entry);
+			row.observed = observed_text(factor, row.entry);
 			*rows = be_realloc(*rows, n + 1, sizeof(**rows));
 			(*rows)[n++] = row;
 		}

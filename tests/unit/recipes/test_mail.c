@@ -378,8 +378,9 @@ Test(mail, an_earlier_report_that_is_cited_is_not_this_one)
 Test(mail, a_flood_ends)
 {
 	be_autobuf struct be_buf flood = { 0 };
-	static const char *const lines[] = { "testcase: boot\n", "a/testcase/c:\n1/x/2\n", "| testcase: change | x: y |\n",
-					     "test case: a/b/c\n", "> On 7/6/2023 3:29 PM, a wrote:\n" };
+	static const char *const lines[] = { "testcase: boot\n", "a/testcase/c:\n1/x/2\n",
+					     "| testcase: change | x: y |\n", "test case: a/b/c\n",
+					     "> On 7/6/2023 3:29 PM, a wrote:\n" };
 	for (size_t i = 0; i < 100000; i++)
 		be_buf_adds(&flood, lines[i % BE_ARRAY_LEN(lines)]);
 	be_autonode struct be_node *tables = read_mail(flood.data);
