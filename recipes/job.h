@@ -20,13 +20,16 @@ struct be_jobs {
 };
 
 struct be_job_options {
-	const char *data_dir;      /* recipes/: what a list expands over is in its programs.yaml */
-	const struct be_strv *set; /* KEY=VALUE or "KEY: VALUE", as LKP's -s; or NULL. The bare name of an option is set
-				      where it stands in the job, or at the program that declares it */
-	bool compatible; /* of an expanded file keep only what came from the job and what says when and on what it ran
-			  */
-	const struct be_node
-		*host; /* for templates that ask it (nr_cpu, memory); NULL: the machine that the job names */
+	const char *data_dir; /* recipes/: what a list expands over is in its programs.yaml */
+	/*
+	 * KEY=VALUE or "KEY: VALUE", as LKP's -s; or NULL. The bare name of an option is set where it stands in the
+	 * job, or at the program that declares it.
+	 */
+	const struct be_strv *set;
+	/* Of an expanded file keep only what came from the job, and what says when and on what it ran. */
+	bool compatible;
+	/* For templates that ask the machine (nr_cpu, memory); NULL: the one that the job names. */
+	const struct be_node *host;
 };
 
 /* Reads @path and expands it. The caller frees @out, also after a failure. */

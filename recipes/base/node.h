@@ -60,8 +60,8 @@ struct be_node_source {
 	const char *name;
 	const struct be_origin *lines; /* of each line, or NULL: the text is the file @name */
 	size_t n_lines;
-	struct be_strv
-		*duplicates; /* not NULL: of a key that stands twice the last value counts, and a warning is added */
+	/* Not NULL: of a key that stands twice the last value counts. Within one file that is worth a warning. */
+	struct be_strv *duplicates;
 };
 /* All documents of a text with its origins; positions are those of the files that the lines came from. */
 struct be_node *be_node_read(const struct be_node_source *source, struct be_error *err);

@@ -183,12 +183,13 @@ static int compare_keys(const void *a, const void *b)
 	return c ? c : (x > y) - (x < y);
 }
 
+/* A key below an included text is meant to replace the included one: no word about that. */
 static int report_duplicate(struct reader *r, const char *key, yaml_mark_t mark, yaml_mark_t first)
 {
 	struct place at = place_of(r, mark), before = place_of(r, first);
-	be_autofree char *file = before.file == at.file ? NULL : be_strf(" of %s", before.file);
-	be_autofree char *what =
-		be_strf("the key \"%.80s\" stands twice, first in line %u%s", key, before.line, file ? file : "");
+	if (before.file != at.file)
+		return 0;
+	be_autofree char *what = be_strf("the key \"%.80s\" stands twice, first in line %u", key, before.line);
 	if (!r->source->duplicates)
 		return fail_at(r, mark, what);
 	be_strv_addf(r->source->duplicates, "%s:%u:%u: %s: the last one counts", at.file, at.line, at.col, what);

@@ -88,6 +88,17 @@ Test(job_include, in_an_include)
 			      "! jobs/c.yaml:2:1: nothing knows the key \"dsk\"; is it \"disk\"?\n");
 }
 
+Test(job_include, a_key_below_replaces_the_included_one)
+{
+	be_autofolder struct folder folder = folder_make();
+	add(&folder, "jobs/a.yaml", "disk: 1HDD\nfs: [ext4, xfs]\nfs2: a\nfs2: b\n");
+	add(&folder, "jobs/x.yaml", "<<: a.yaml\nmd: RAID0\ndisk: 4HDD\nfs: btrfs\n");
+	be_autofree char *got = expand_in(&folder, "jobs/x.yaml");
+	cr_expect_str_eq(got,
+			 "== x-4HDD-btrfs-b-RAID0\ndisk: 4HDD\nfs: btrfs\nfs2: b\nmd: RAID0\n"
+			 "! jobs/a.yaml:4:1: the key \"fs2\" stands twice, first in line 3: the last one counts\n");
+}
+
 Test(job_include, anchors_are_yaml)
 {
 	expect_jobs("fs: &a {fs: ext4}\nfs2: &b {format: n}\nfs1:\n  <<: [*a, *b]\nmd:\n  <<: {raid_level: raid0}\n",
