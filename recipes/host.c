@@ -1,5 +1,6 @@
 #include "host.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -7,9 +8,17 @@
 #include "job_source.h"
 #include "units.h"
 
-static void warn_at(struct be_strv *warnings, const struct be_node *node, const char *text)
+/* A value that was set on the command line has no position. */
+static void warn_at(struct be_strv *warnings, const struct be_node *node, const char *fmt, ...) BE_PRINTF(3, 4);
+static void warn_at(struct be_strv *warnings, const struct be_node *node, const char *fmt, ...)
 {
-	be_strv_addf(warnings, "%s: %s", be_where(node), text);
+	va_list args;
+	va_start(args, fmt);
+	char text[512];
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	const char *where = be_where(node);
+	be_strv_addf(warnings, "%s: %s", *where ? where : "--set", text);
 }
 
 static void check_keys(const struct be_source *source, const struct be_node *host, const struct be_keys *keys,
@@ -35,7 +44,7 @@ static void check_numbers(const struct be_node *host, struct be_strv *warnings)
 	for (size_t i = 0; i < BE_ARRAY_LEN(counts); i++) {
 		const struct be_node *node = be_get(host, counts[i]);
 		if (node && node->kind != BE_NULL && be_get_int(host, counts[i], -1) < 0)
-			be_strv_addf(warnings, "%s: %s is no number", be_where(node), counts[i]);
+			warn_at(warnings, node, "%s is no number", counts[i]);
 	}
 	const struct be_node *memory = be_get(host, "memory");
 	if (memory && (memory->kind != BE_SCALAR || !be_parse_size(memory->text, &bytes)))
@@ -58,18 +67,16 @@ static void check_partitions(const struct be_node *host, const char *key, const 
 	for (size_t i = 0; i < paths.n; i++) {
 		glob = glob || strpbrk(paths.v[i], "*?[");
 		if (*paths.v[i] != '/' && !be_starts(paths.v[i], "LABEL="))
-			be_strv_addf(warnings, "%s: \"%.80s\" is no path of a device", be_where(node), paths.v[i]);
+			warn_at(warnings, node, "\"%.80s\" is no path of a device", paths.v[i]);
 	}
 	int64_t count = be_get_int(host, count_key, -1);
 	if (glob && count < 0)
-		be_strv_addf(warnings, "%s: %s has a pattern, and %s does not say how many it means", be_where(node),
-			     key, count_key);
+		warn_at(warnings, node, "%s has a pattern, and %s does not say how many it means", key, count_key);
 	if (!glob && paths.n && count >= 0 && (size_t)count != paths.n)
-		be_strv_addf(warnings, "%s: %s names %zu, %s says %lld", be_where(node), key, paths.n, count_key,
-			     (long long)count);
+		warn_at(warnings, node, "%s names %zu, %s says %lld", key, paths.n, count_key, (long long)count);
 	if (!paths.n && count > 0)
-		be_strv_addf(warnings, "%s: %s says %lld, and %s names none", be_where(be_get(host, count_key)),
-			     count_key, (long long)count, key);
+		warn_at(warnings, be_get(host, count_key), "%s says %lld, and %s names none", count_key,
+			(long long)count, key);
 }
 
 /* What is odd in a host is said, not refused: old files are what they are. */

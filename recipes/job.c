@@ -75,8 +75,9 @@ static bool sets_a_list(const struct load *load)
 static void add_atom(struct be_node *job, const struct load *load, const char *base, struct be_jobs *out)
 {
 	static const struct be_strv none;
+	be_autofree bool *present = be_job_programs(job, load->keys);
 	out->atoms = be_alloc(sizeof(*out->atoms));
-	out->atoms[0] = (struct be_atom){ .name = be_job_name(base, job, load->keys, &none), .job = job };
+	out->atoms[0] = (struct be_atom){ .name = be_job_name(base, job, load->keys, present, &none), .job = job };
 	out->n = 1;
 }
 

@@ -178,7 +178,7 @@ static void add_atom(struct walk *walk, struct be_node *job)
 	if ((out->n & (out->n - 1)) == 0)
 		out->atoms = be_realloc(out->atoms, out->n ? out->n * 2 : 1, sizeof(*out->atoms));
 	out->atoms[out->n++] = (struct be_atom){
-		.name = be_job_name(walk->x->base, job, walk->x->keys, &walk->dimensions),
+		.name = be_job_name(walk->x->base, job, walk->x->keys, walk->present, &walk->dimensions),
 		.job = job,
 	};
 }

@@ -295,16 +295,16 @@ static int indent_into(struct be_lines *in, const struct include *include, struc
 		be_lines_take(out, be_strndup(before, n), include->line->at);
 	for (size_t i = 0; i < in->n; i++) {
 		struct be_line *line = &in->v[i];
-		if (n && is_document_start(line->text) && i)
+		bool starts = is_document_start(line->text);
+		if (n && starts && i)
 			return be_line_fail(include->line, n, err,
 					    "\"%s\" has several documents: it can only be included at the left margin",
 					    include->file);
 		line->at.shift += (int)n;
-		char *text = n && *line->text && !is_document_start(line->text)
-				     ? be_strf("%*s%s", (int)n, "", line->text)
-			     : is_document_start(line->text) && n ? be_strdup("")
-								  : be_steal(&line->text);
-		be_lines_take(out, text, line->at);
+		if (!n)
+			be_lines_take(out, be_steal(&line->text), line->at);
+		else
+			be_lines_take(out, be_strf("%*s%s", (int)n, "", starts ? "" : line->text), line->at);
 	}
 	return 0;
 }

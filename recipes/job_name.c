@@ -86,10 +86,9 @@ static void add_parameters(struct be_buf *out, struct parts *parts)
 	}
 }
 
-char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys,
+char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys, const bool *present,
 		  const struct be_strv *dimensions)
 {
-	be_autofree bool *present = be_job_programs(job, keys);
 	struct parts parts = { .keys = keys, .present = present, .dimensions = dimensions };
 	collect(&parts, job);
 	be_autobuf struct be_buf out = { 0 };

@@ -60,8 +60,11 @@ struct be_expansion {
 /* Adds the atomic jobs of one merged document; takes ownership of @job. */
 int be_job_expand(struct be_expansion *expansion, struct be_node *job, struct be_error *err) BE_MUST_CHECK;
 
-/* LKP's name of an atomic job; @dimensions are keys of ours that were lists. The caller frees. */
-char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys,
+/*
+ * LKP's name of an atomic job with the programs @present; @dimensions are keys of ours that were lists. The caller
+ * frees.
+ */
+char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys, const bool *present,
 		  const struct be_strv *dimensions);
 
 /* Warns of keys that nothing knows (@warnings may be NULL) and returns how many there are. */

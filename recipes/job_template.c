@@ -84,17 +84,19 @@ static void position(const struct be_node *node, size_t offset, unsigned *line, 
 	}
 }
 
+/* The expression begins at @start of the text; @line and @col, from 1, are within it. */
 static int fail_in(const struct be_node *node, size_t start, unsigned line, unsigned col, const struct scope *scope,
 		   struct be_error *err)
 {
-	unsigned l, c;
-	position(node, start, &l, &c);
-	unsigned at_line = l + line - (line ? 1 : 0), at_col = line > 1 ? col : c + col - (col ? 1 : 0);
+	unsigned first_line, first_col;
+	position(node, start, &first_line, &first_col);
+	be_autofree char *where = node->file ? be_strf("%s:%u:%u", node->file, first_line + line - 1,
+						       line > 1 ? col : first_col + col - 1)
+					     : be_strf("--set \"%s\"", node->text);
 	if (scope->compound)
-		return be_fail_usage(err, "%s:%u:%u: \"%s\" is %s: a template can ask only for a single value",
-				     node->file ? node->file : "--set", at_line, at_col, scope->compound_name,
-				     scope->compound);
-	return be_wrap(err, "%s:%u:%u", node->file ? node->file : "--set", at_line, at_col);
+		return be_fail_usage(err, "%s: \"%s\" is %s: a template can ask only for a single value", where,
+				     scope->compound_name, scope->compound);
+	return be_wrap(err, "%s", where);
 }
 
 /* A template that is the whole value keeps its kind: 300 is a number. */
@@ -120,7 +122,7 @@ int be_template_eval(const struct be_node *node, const struct be_node *job, stru
 	while ((open = strstr(at, "{{")) && (close = strstr(open, "}}"))) {
 		be_buf_add(&text, at, (size_t)(open - at));
 		be_autofree char *inner = be_strndup(open + 2, (size_t)(close - open - 2));
-		unsigned line = 0, col = 0;
+		unsigned line = 1, col = 1;
 		be_value_free(&value);
 		value = be_value_nil();
 		if (be_expr_eval(inner, &env, &value, &line, &col, err) != 0)
