@@ -50,8 +50,8 @@ void be_packages_free(struct be_packages *packages);
  */
 int be_apt_resolve(const struct be_suite *suite, const struct be_strv *names, struct be_packages *packages,
 		   struct be_error *err) BE_MUST_CHECK;
-/* The package @name alone, without what it depends on. */
-int be_apt_show(const struct be_suite *suite, const char *name, struct be_packages *package,
+/* Adds the package @name alone, without what it depends on. */
+int be_apt_show(const struct be_suite *suite, const char *name, struct be_packages *packages,
 		struct be_error *err) BE_MUST_CHECK;
 /* Makes sure that the cache holds the archives of these packages, verified by their hash. */
 int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, size_t n,

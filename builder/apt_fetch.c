@@ -35,7 +35,8 @@ static int download(const struct be_suite *suite, struct be_package *const *pack
 	if (be_apt_run(&run, config, "apt-get", &args, err) == 0)
 		return 0;
 	be_wrap(err, "downloading packages of %s", suite->name);
-	return be_hint(err, "check the network and the machine's apt sources, and that %s has room", suite->cache->dir);
+	return be_disk_is_full(err) ? be_cache_hint(suite->cache, err)
+				    : be_hint(err, "check the network and the machine's apt sources");
 }
 
 static int fetch(const struct be_suite *suite, struct be_package *const *packages, size_t n, const char *dir,

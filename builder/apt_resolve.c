@@ -222,7 +222,7 @@ int be_apt_resolve(const struct be_suite *suite, const struct be_strv *names, st
 	return 0;
 }
 
-int be_apt_show(const struct be_suite *suite, const char *name, struct be_packages *package, struct be_error *err)
+int be_apt_show(const struct be_suite *suite, const char *name, struct be_packages *packages, struct be_error *err)
 {
 	be_autobuf struct be_buf stanzas = { 0 };
 	be_autohash struct be_hash hash = { 0 };
@@ -243,7 +243,8 @@ int be_apt_show(const struct be_suite *suite, const char *name, struct be_packag
 		if (be_cache_set_text(suite->cache, "show", key, stanzas.data, stanzas.len, err) != 0)
 			return -1;
 	}
-	if (be_packages_parse(stanzas.data, package, err) != 0)
+	size_t before = packages->n;
+	if (be_packages_parse(stanzas.data, packages, err) != 0)
 		return -1;
-	return package->n == 1 ? 0 : be_fail(err, "%s has no package %s", suite->name, name);
+	return packages->n == before + 1 ? 0 : be_fail(err, "%s has no package %s", suite->name, name);
 }

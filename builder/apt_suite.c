@@ -12,6 +12,7 @@
 #define KEYRING "/usr/share/keyrings/debian-archive-keyring.gpg"
 #define MACHINE_LISTS "/var/lib/apt/lists"
 #define OUTPUT_MAX (64u << 20)
+#define RELEASE_MAX (4u << 20)
 
 /* URIs as the machine's sources have them. */
 struct mirror {
@@ -97,13 +98,15 @@ static bool has_security(const char *suite)
 	return !be_streq(suite, "sid") && !be_streq(suite, "unstable") && !be_streq(suite, "experimental");
 }
 
-static int write_sources(const char *dir, const struct mirror *mirror, const char *suite, bool security,
+enum lists { RELEASE_ONLY, PACKAGES };
+
+static int write_sources(const char *dir, const struct mirror *mirror, const char *suite, enum lists lists,
 			 struct be_error *err)
 {
 	be_autobuf struct be_buf text = { 0 };
 	be_autofree char *path = be_strf("%s/sources.list", dir);
 	be_buf_addf(&text, "deb [signed-by=%s] %s %s main\n", KEYRING, mirror->main, suite);
-	if (security && mirror->security && has_security(suite))
+	if (lists == PACKAGES && mirror->security && has_security(suite))
 		be_buf_addf(&text, "deb [signed-by=%s] %s %s-security main\n", KEYRING, mirror->security, suite);
 	return be_write_file(path, text.data, text.len, 0644, err);
 }
@@ -140,17 +143,22 @@ static int write_config(const char *dir, struct be_error *err)
 	return be_write_file(path, text.data, text.len, 0644, err);
 }
 
-static int update(const char *dir, const struct mirror *mirror, const char *suite, bool security, struct be_error *err)
+static int update(const char *dir, const struct mirror *mirror, const char *suite, enum lists lists,
+		  struct be_error *err)
 {
-	be_autofree char *lists = be_strf("%s/lists/partial", dir), *archives = be_strf("%s/archives/partial", dir);
+	be_autofree char *partial = be_strf("%s/lists/partial", dir), *archives = be_strf("%s/archives/partial", dir);
 	be_autofree char *config = be_strf("%s/apt.conf", dir);
 	be_autorun struct be_run run = { 0 };
 	be_autostrv struct be_strv args = { 0 };
-	if (be_mkdirs(lists, 0755, err) != 0 || be_mkdirs(archives, 0755, err) != 0 || write_config(dir, err) != 0 ||
-	    write_sources(dir, mirror, suite, security, err) != 0)
+	if (be_mkdirs(partial, 0755, err) != 0 || be_mkdirs(archives, 0755, err) != 0 || write_config(dir, err) != 0 ||
+	    write_sources(dir, mirror, suite, lists, err) != 0)
 		return -1;
 	be_strv_add(&args, "update");
 	be_strv_add(&args, "-qq");
+	if (lists == RELEASE_ONLY) {
+		be_strv_add(&args, "-o");
+		be_strv_add(&args, "Acquire::IndexTargets::deb::Packages::DefaultEnabled=false");
+	}
 	return be_apt_run(&run, config, "apt-get", &args, err);
 }
 
@@ -212,62 +220,76 @@ int be_suite_lock(const struct be_suite *suite, struct be_error *err)
 	return lock_dir(suite->dir, err);
 }
 
-/* The `Codename:` of the Release file that apt verified for `stable` or `oldstable`. */
+/* The `Codename:` in the Release files that apt verified; that of the security archive has a dash in it. */
 static char *codename_of(const char *dir)
 {
 	be_autostrv struct be_strv files = { 0 }, lines = { 0 };
 	be_autobuf struct be_buf text = { 0 };
 	struct be_error ignored = BE_ERROR_INIT;
-	if (release_files(dir, &files) != 0 || be_read_file(files.v[0], 4u << 20, &text, &ignored) != 0)
+	if (release_files(dir, &files) != 0)
 		return NULL;
+	for (size_t i = 0; i < files.n; i++)
+		if (be_read_file(files.v[i], RELEASE_MAX, &text, &ignored) != 0)
+			return NULL;
 	be_strv_split(&lines, text.data, "\n");
 	for (size_t i = 0; i < lines.n; i++)
-		if (be_starts(lines.v[i], "Codename:"))
+		if (be_starts(lines.v[i], "Codename:") && !strchr(lines.v[i], '-'))
 			return be_strdup(be_trim(lines.v[i] + strlen("Codename:")));
 	return NULL;
 }
 
-/* Asks the mirror what `stable` is now: only the Release file is fetched. A mirror whose stable the keyring does not
- * know, or that has no such link, offers the next one, in the end the machine's own release. */
-static char *newest_stable(const char *dir, struct be_error *err)
+/* Asks the mirror which release the first of @names is that it has and the keyring knows. */
+static char *ask_codename(const char *dir, const struct mirror *mirror, const char *const *names, size_t n,
+			  struct be_error *err)
 {
-	be_automirror struct mirror mirror = { 0 };
-	if (find_mirror(&mirror, err) != 0)
-		return NULL;
-	const char *const names[] = { "stable", "oldstable", mirror.codename };
-	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++) {
-		be_autofree char *lists = be_strf("%s/lists", dir);
-		if (be_remove_tree(lists, err) != 0)
+	be_autofree char *lists = be_strf("%s/lists", dir);
+	for (size_t i = 0; i < n; i++) {
+		if (be_interrupted(err) != 0 || be_remove_tree(lists, err) != 0)
 			return NULL;
-		if (update(dir, &mirror, names[i], false, err) == 0) {
-			char *codename = codename_of(dir);
-			if (codename)
-				return codename;
-			be_fail(err, "%s: the Release file of %s names no release", mirror.main, names[i]);
-		}
-		if (be_interrupted(err) != 0)
-			return NULL;
+		if (update(dir, mirror, names[i], RELEASE_ONLY, err) != 0)
+			continue;
+		char *codename = codename_of(dir);
+		if (codename)
+			return codename;
+		be_fail(err, "the Release file of %s names no release", names[i]);
 	}
-	be_wrap(err, "asking %s for the newest stable release", mirror.main);
+	be_wrap(err, "asking %s what %s is", mirror->main, names[0]);
 	be_hint(err, "check the network and the machine's apt sources, then run `apt-get update` as root");
 	return NULL;
 }
 
-static char *default_suite(const struct be_cache *cache, struct be_error *err)
+/* The release behind `stable` and the like. Without a @wish it is the newest stable one that mirror and keyring offer:
+ * where they do not know stable's successor yet, that is oldstable, in the end the machine's own. */
+static char *find_codename(const struct be_cache *cache, const char *wish, struct be_error *err)
 {
-	be_autofree char *dir = be_strf("%s/suites/default", cache->dir), *path = be_strf("%s/codename", dir);
+	be_autofree char *dir = be_strf("%s/suites/which-%s", cache->dir, wish ? wish : "default");
+	be_autofree char *path = be_strf("%s/codename", dir);
 	be_autofd int lock = lock_dir(dir, err);
+	be_automirror struct mirror mirror = { 0 };
 	if (lock < 0)
 		return NULL;
 	struct be_root root = { .prefix = dir };
-	char *kept = be_root_text(&root, "/codename");
+	be_autofree char *kept = be_root_text(&root, "/codename");
 	if (kept && *kept && stamp_is_current(dir))
-		return kept;
-	free(kept);
-	be_autofree char *codename = newest_stable(dir, err);
+		return be_steal(&kept);
+	if (find_mirror(&mirror, err) != 0)
+		return NULL;
+	const char *const newest[] = { "stable", "oldstable", mirror.codename };
+	be_autofree char *codename = wish ? ask_codename(dir, &mirror, &wish, 1, err)
+					  : ask_codename(dir, &mirror, newest, BE_ARRAY_LEN(newest), err);
 	if (!codename || be_write_file(path, codename, strlen(codename), 0644, err) != 0 || write_stamp(dir, err) != 0)
 		return NULL;
 	return be_steal(&codename);
+}
+
+/* `stable` is another release in two years: what is used and recorded is the release's own name. */
+static bool is_moving_name(const char *name)
+{
+	static const char *const names[] = { "stable", "oldstable", "oldoldstable", "testing", "unstable" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
+		if (be_streq(name, names[i]))
+			return true;
+	return false;
 }
 
 static int hash_lists(struct be_suite *suite, struct be_error *err)
@@ -290,8 +312,10 @@ static int fetch_lists(struct be_suite *suite, struct be_error *err)
 	be_progress_note(suite->progress, "fetching the package lists of %s", suite->name);
 	if (find_mirror(&mirror, err) != 0)
 		return -1;
-	if (update(suite->dir, &mirror, suite->name, true, err) != 0) {
+	if (update(suite->dir, &mirror, suite->name, PACKAGES, err) != 0) {
 		be_wrap(err, "fetching the package lists of %s from %s", suite->name, mirror.main);
+		if (be_disk_is_full(err))
+			return be_cache_hint(suite->cache, err);
 		return be_hint(err, "check that the mirror has this suite (see /etc/apt) and that the network works");
 	}
 	suite->fresh = true;
@@ -317,7 +341,7 @@ int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct b
 		be_fail_usage(err, "suite: \"%s\" is no name of a Debian release", wish);
 		return be_hint(err, "give a code name such as trixie");
 	}
-	suite->name = wish ? be_strdup(wish) : default_suite(cache, err);
+	suite->name = wish && !is_moving_name(wish) ? be_strdup(wish) : find_codename(cache, wish, err);
 	if (!suite->name)
 		return -1;
 	suite->dir = be_strf("%s/suites/%s", cache->dir, suite->name);

@@ -60,6 +60,11 @@ int be_cache_hint(const struct be_cache *cache, struct be_error *err)
 		       cache->dir);
 }
 
+bool be_disk_is_full(const struct be_error *err)
+{
+	return strstr(err->text, "No space left on device") || strstr(err->text, "Disk quota exceeded");
+}
+
 int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err)
 {
 	be_autofree char *name = be_strf("%s/tmp/scratch.XXXXXX", cache->dir);

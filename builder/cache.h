@@ -68,7 +68,9 @@ int be_cache_set_text(const struct be_cache *cache, const char *kind, const char
 int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err) BE_MUST_CHECK;
 /* A folder for the caller, who removes it by be_remove_tree; NULL on failure. */
 char *be_cache_tempdir(const struct be_cache *cache, struct be_error *err);
-/* "no space left" and "read-only" get a hint that names the cache; returns -1. */
+/* A hint that names the cache, for what could not be written there; returns -1. */
 int be_cache_hint(const struct be_cache *cache, struct be_error *err);
+/* Does the error say that there is no room? A child's error is known by its text alone. */
+bool be_disk_is_full(const struct be_error *err);
 
 #endif

@@ -88,10 +88,11 @@ struct reading {
 static int fetch(struct reading *reading, struct be_error *err)
 {
 	struct be_build *build = reading->build;
-	be_autofree struct be_package **wanted = be_alloc((build->named + 2) * sizeof(struct be_package *));
+	struct be_packages *kernel = &build->kernel.packages;
+	be_autofree struct be_package **wanted = be_alloc((build->named + kernel->n + 1) * sizeof(struct be_package *));
 	size_t n = 0;
-	if (build->kernel.packages.n && !build->kernel.image.path)
-		wanted[n++] = &build->kernel.packages.v[0];
+	for (size_t i = 0; !build->kernel.image.path && i < kernel->n; i++)
+		wanted[n++] = &kernel->v[i];
 	for (size_t i = 0; !reading->recalled && i < build->named; i++)
 		if (!be_deb_index_cached(&build->debs[i], &build->cache))
 			wanted[n++] = &build->packages.v[i];

@@ -10,33 +10,48 @@ static void set_clone(struct be_node *map, const char *key, const struct be_node
 		be_set(map, key, be_node_clone(value));
 }
 
+static struct be_node *lock_package(const struct be_package *package)
+{
+	struct be_node *map = be_node_map();
+	be_set_str(map, "name", package->name);
+	be_set_str(map, "version", package->version);
+	be_set_str(map, "architecture", package->architecture);
+	be_set_int(map, "size", package->size);
+	be_set_str(map, "sha256", package->sha256);
+	return map;
+}
+
 static struct be_node *lock_packages(const struct be_build *build)
 {
 	struct be_node *list = be_node_seq();
-	for (size_t i = 0; i < build->selection.n; i++) {
-		const struct be_package *package = &build->packages.v[build->selection.picks[i].package];
-		struct be_node *item = be_node_map();
-		be_set_str(item, "name", package->name);
-		be_set_str(item, "version", package->version);
-		be_set_str(item, "architecture", package->architecture);
-		be_set_int(item, "size", package->size);
-		be_set_str(item, "sha256", package->sha256);
-		be_add(list, item);
-	}
+	for (size_t i = 0; i < build->selection.n; i++)
+		be_add(list, lock_package(&build->packages.v[build->selection.picks[i].package]));
 	return list;
 }
 
 /* Of a kernel in a package the package is locked, else the image itself. */
+static const char *locked_hash(const struct be_kernel *kernel)
+{
+	if (kernel->packages.n)
+		return kernel->packages.v[0].sha256;
+	return be_streq(kernel->source, "package") ? kernel->id : kernel->image.sha256;
+}
+
 static struct be_node *lock_kernel(const struct be_kernel *kernel)
 {
 	struct be_node *map = be_node_map();
-	bool packaged = be_streq(kernel->source, "debian") || be_streq(kernel->source, "package");
 	be_set_str(map, "source", kernel->source);
 	be_set_str(map, "package", kernel->package);
 	be_set_str(map, "version", kernel->version);
 	be_set_str(map, "release", kernel->release);
-	be_set_str(map, "sha256", packaged ? kernel->id : kernel->image.sha256);
+	be_set_str(map, "sha256", locked_hash(kernel));
 	be_set_str(map, "config_sha256", kernel->config.path ? kernel->config.sha256 : NULL);
+	if (kernel->packages.n < 2)
+		return map;
+	struct be_node *parts = be_node_seq();
+	for (size_t i = 1; i < kernel->packages.n; i++)
+		be_add(parts, lock_package(&kernel->packages.v[i]));
+	be_set(map, "parts", parts);
 	return map;
 }
 

@@ -17,18 +17,17 @@ struct be_kernel {
 	struct be_object config; /* its configuration, in the cache; path NULL: not known */
 	struct be_buf config_text;
 
-	/* Where its modules are: one of the three, or none. */
-	char *archive;         /* a .deb, or a cpio archive such as modules.cgz */
-	char *modules;         /* the folder with kernel/ and modules.order in it */
-	char *tree;            /* a build tree */
-	char id[BE_HASH_TEXT]; /* hash of the archive; "" with folders, which may change at any time */
-	struct be_tree
-		files; /* what the archive holds, once it is read; of modules that images hardly want no content */
-	struct be_tree rest; /* the content of those, once one was wanted */
+	/* Where its modules are: one of these, or none. */
+	struct be_packages packages; /* Debian's: of the image and, since Debian 14, the parts that it is split into */
+	char *archive;               /* a .deb, or a cpio archive such as modules.cgz */
+	char *modules;               /* the folder with kernel/ and modules.order in it */
+	char *tree;                  /* a build tree */
+	char id[BE_HASH_TEXT];       /* of packages or archive; "" with folders, which may change at any time */
+	struct be_tree files; /* what packages or archive hold, once read; of modules hardly ever wanted no content */
+	struct be_tree rest;  /* the content of those, once one was wanted */
 	bool unpacked;
 
 	struct be_suite *suite;
-	struct be_packages packages; /* Debian's package, to be fetched */
 };
 #define BE_KERNEL_INIT                                       \
 	{                                                    \

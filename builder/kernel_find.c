@@ -1,6 +1,7 @@
 /* The forms in which a kernel is given, and what is taken from each. */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,7 +10,8 @@
 #include "base/file.h"
 #include "builder/kernel.h"
 
-#define METAPACKAGE "linux-image-amd64"
+#define PACKAGE "linux-image-"
+#define METAPACKAGE PACKAGE "amd64"
 #define CONFIG_MAX (4u << 20)
 #define IN_TREE "arch/x86/boot/bzImage"
 #define BLOCK (64u << 10)
@@ -53,10 +55,13 @@ static int read_image(struct be_kernel *kernel, struct be_error *err)
 	return kernel->config.path ? be_read_file(kernel->config.path, CONFIG_MAX, &kernel->config_text, err) : 0;
 }
 
-static const struct be_entry *find_prefix(const struct be_tree *tree, const char *prefix)
+/* In /boot or, since Debian 14, in the folder of the modules. */
+static const struct be_entry *find_part(const struct be_tree *tree, const char *in_boot, const char *in_modules)
 {
 	for (size_t i = 0; i < tree->n; i++)
-		if (tree->entries[i].type == BE_ENTRY_FILE && be_starts(tree->entries[i].path, prefix))
+		if (tree->entries[i].type == BE_ENTRY_FILE &&
+		    (fnmatch(in_boot, tree->entries[i].path, FNM_PATHNAME) == 0 ||
+		     fnmatch(in_modules, tree->entries[i].path, FNM_PATHNAME) == 0))
 			return &tree->entries[i];
 	return NULL;
 }
@@ -84,10 +89,10 @@ int be_kernel_read(struct be_kernel *kernel, struct be_error *err)
 		return read_image(kernel, err);
 	if (be_kernel_unpack(kernel, err) != 0)
 		return -1;
-	const struct be_entry *image = find_prefix(&kernel->files, "boot/vmlinuz"),
-			      *config = find_prefix(&kernel->files, "boot/config");
+	const struct be_entry *image = find_part(&kernel->files, "boot/vmlinuz*", "usr/lib/modules/*/vmlinuz");
+	const struct be_entry *config = find_part(&kernel->files, "boot/config*", "usr/lib/modules/*/config");
 	if (!image) {
-		be_fail_usage(err, "%s: holds no boot/vmlinuz", kernel->archive);
+		be_fail_usage(err, "%s: holds no vmlinuz", kernel->archive ? kernel->archive : kernel->package);
 		return be_hint(err, "of what `make bindeb-pkg` leaves, give the linux-image package");
 	}
 	int fd = kernel->files.scratch;
@@ -100,26 +105,39 @@ int be_kernel_read(struct be_kernel *kernel, struct be_error *err)
 	return read_image(kernel, err);
 }
 
+/* Debian 14 splits linux-image-RELEASE into linux-binary-RELEASE, linux-modules-RELEASE and more. */
+static int find_parts(struct be_kernel *kernel, struct be_error *err)
+{
+	const char *release = kernel->package + strlen(PACKAGE);
+	be_autostrv struct be_strv depends = { 0 };
+	be_strv_add_all(&depends, &kernel->packages.v[0].depends);
+	for (size_t i = 0; i < depends.n; i++)
+		if (be_starts(depends.v[i], "linux-") && be_ends(depends.v[i], release) &&
+		    be_apt_show(kernel->suite, depends.v[i], &kernel->packages, err) != 0)
+			return -1;
+	return 0;
+}
+
 /* linux-image-amd64 depends on the package of the kernel itself. */
 static int find_debian(struct be_kernel *kernel, struct be_error *err)
 {
 	be_autopackages struct be_packages meta = { 0 };
-	const char *name = NULL;
+	be_autohash struct be_hash hash = { 0 };
 	if (be_apt_show(kernel->suite, METAPACKAGE, &meta, err) != 0)
 		return -1;
-	for (size_t i = 0; i < meta.v[0].depends.n && !name; i++)
-		if (be_starts(meta.v[0].depends.v[i], "linux-image-"))
-			name = meta.v[0].depends.v[i];
-	if (!name)
+	for (size_t i = 0; i < meta.v[0].depends.n && !kernel->package; i++)
+		if (be_starts(meta.v[0].depends.v[i], PACKAGE))
+			kernel->package = be_strdup(meta.v[0].depends.v[i]);
+	if (!kernel->package)
 		return be_fail(err, "%s of %s names no kernel package", METAPACKAGE, kernel->suite->name);
-	if (be_apt_show(kernel->suite, name, &kernel->packages, err) != 0)
+	if (be_apt_show(kernel->suite, kernel->package, &kernel->packages, err) != 0 || find_parts(kernel, err) != 0)
 		return -1;
-	const struct be_package *package = &kernel->packages.v[0];
 	kernel->source = be_strdup("debian");
-	kernel->package = be_strdup(package->name);
-	kernel->version = be_strdup(package->version);
-	kernel->archive = be_strf("%s/objects/%s", kernel->suite->cache->dir, package->sha256);
-	snprintf(kernel->id, sizeof(kernel->id), "%s", package->sha256);
+	kernel->version = be_strdup(kernel->packages.v[0].version);
+	be_hash_start(&hash);
+	for (size_t i = 0; i < kernel->packages.n; i++)
+		be_hash_adds(&hash, kernel->packages.v[i].sha256);
+	be_hash_end(&hash, kernel->id);
 	recall(kernel);
 	return 0;
 }

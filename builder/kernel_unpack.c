@@ -72,10 +72,16 @@ static int read_archive(struct be_kernel *kernel, struct be_tree *tree, bool (*k
 			struct be_error *err)
 {
 	const struct be_cache *cache = kernel->suite->cache;
-	struct be_package *package = kernel->packages.v;
-	if (package && be_apt_fetch(kernel->suite, &package, 1, err) != 0)
-		return -1;
 	be_progress_note(kernel->suite->progress, "unpacking");
+	for (size_t i = 0; i < kernel->packages.n; i++) {
+		struct be_package *package = &kernel->packages.v[i];
+		be_autofree char *path = be_strf("%s/objects/%s", cache->dir, package->sha256);
+		if (be_apt_fetch(kernel->suite, &package, 1, err) != 0 ||
+		    be_deb_read(tree, path, cache, keep, err) != 0)
+			return -1;
+	}
+	if (kernel->packages.n)
+		return 0;
 	return be_streq(kernel->source, "file") ? read_cpio(tree, kernel->archive, cache, keep, err)
 						: be_deb_read(tree, kernel->archive, cache, keep, err);
 }
@@ -115,7 +121,7 @@ static int keep(struct be_kernel *kernel, const char *scratch, struct be_error *
 
 int be_kernel_unpack(struct be_kernel *kernel, struct be_error *err)
 {
-	if (kernel->unpacked || !kernel->archive)
+	if (kernel->unpacked || (!kernel->archive && !kernel->packages.n))
 		return 0;
 	kernel->unpacked = recall(kernel);
 	if (kernel->unpacked)

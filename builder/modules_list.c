@@ -92,7 +92,8 @@ static int list_archive(struct be_modules *modules, struct be_error *err)
 	}
 	if (modules->n)
 		return 0;
-	be_fail_usage(err, "%s: holds no modules of kernel %s", kernel->archive, kernel->release);
+	be_fail_usage(err, "%s: holds no modules of kernel %s", kernel->archive ? kernel->archive : kernel->package,
+		      kernel->release);
 	return be_hint(err, "kernel and modules must be of one build");
 }
 
@@ -150,7 +151,7 @@ bool be_modules_meta(const struct be_modules *modules, const char *name, struct 
 {
 	const struct be_kernel *kernel = modules->kernel;
 	struct be_error ignored = BE_ERROR_INIT;
-	if (kernel->archive) {
+	if (kernel->archive || kernel->packages.n) {
 		be_autofree char *prefix = tree_prefix(kernel), *path = be_strf("%s%s", prefix, name);
 		const struct be_entry *entry = be_tree_find(&kernel->files, path);
 		be_automapping struct be_mapping mapping = { 0 };
@@ -170,7 +171,7 @@ int be_modules_list(struct be_modules *modules, struct be_kernel *kernel, struct
 {
 	*modules = (struct be_modules){ .kernel = kernel };
 	int rc = 0;
-	if (kernel->archive)
+	if (kernel->archive || kernel->packages.n)
 		rc = list_archive(modules, err);
 	else if (kernel->modules)
 		rc = list_folder(modules, "", 0, err);
@@ -239,7 +240,8 @@ static int map_entry(struct be_kernel *kernel, const struct be_entry *entry, str
 		entry = be_tree_find(tree, entry->path);
 	}
 	if (!entry || entry->offset < 0)
-		return be_fail(err, "%s: changed while it was read", kernel->archive);
+		return be_fail(err, "%s: the kernel's archive changed while it was read",
+			       entry ? entry->path : "a module");
 	return be_tree_map(tree, entry, mapping, err) ? 0 : -1;
 }
 
