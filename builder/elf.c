@@ -4,9 +4,11 @@
 #include <jansson.h>
 #include <libelf.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define NOTE_DLOPEN 0x407c0c0a /* systemd, ELF_NOTE_DLOPEN: JSON about libraries that are opened by dlopen */
+#define VERSIONS_MAX (64u << 10)
 
 void be_elf_free(struct be_elf *elf)
 {
@@ -15,6 +17,7 @@ void be_elf_free(struct be_elf *elf)
 	free(elf->runpath);
 	free(elf->interpreter);
 	free(elf->oldest_kernel);
+	free(elf->libc);
 	*elf = (struct be_elf){ 0 };
 }
 
@@ -106,11 +109,84 @@ static void read_notes(Elf_Scn *section, struct be_elf *elf)
 	}
 }
 
+/* "GLIBC_2.38" of a needed version; GLIBC_PRIVATE and other libraries' names do not count. */
+static void read_version(const char *name, struct be_elf *elf)
+{
+	unsigned major, minor, had_major = 0, had_minor = 0;
+	if (!name || sscanf(name, "GLIBC_%u.%u", &major, &minor) != 2)
+		return;
+	if (elf->libc && sscanf(elf->libc, "%u.%u", &had_major, &had_minor) == 2 &&
+	    (had_major > major || (had_major == major && had_minor >= minor)))
+		return;
+	free(elf->libc);
+	elf->libc = be_strf("%u.%u", major, minor);
+}
+
+/* The versions of each library that is needed. Offsets go forward only and the section is small, so that a damaged file
+ * can make neither a loop nor a long walk. */
+static void read_versions(Elf *file, Elf_Scn *section, const GElf_Shdr *header, struct be_elf *elf)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Verneed need;
+	GElf_Vernaux version;
+	if (!data || data->d_size > VERSIONS_MAX)
+		return;
+	for (size_t at = 0; at < data->d_size; at += need.vn_next) {
+		if (!gelf_getverneed(data, (int)at, &need))
+			return;
+		for (size_t k = at + need.vn_aux; k < data->d_size; k += version.vna_next) {
+			if (!gelf_getvernaux(data, (int)k, &version))
+				break;
+			read_version(elf_strptr(file, header->sh_link, version.vna_name), elf);
+			if (!version.vna_next)
+				break;
+		}
+		if (!need.vn_next)
+			return;
+	}
+}
+
+static bool is_linked(const GElf_Ehdr *header)
+{
+	return header->e_type == ET_EXEC || header->e_type == ET_DYN;
+}
+
 static bool is_program(Elf *file)
 {
 	GElf_Ehdr header;
 	return gelf_getehdr(file, &header) && gelf_getclass(file) == ELFCLASS64 && header.e_machine == EM_X86_64 &&
-	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+	       is_linked(&header);
+}
+
+static const char *machine_name(const GElf_Ehdr *header, int class)
+{
+	static const struct {
+		unsigned machine;
+		const char *name;
+	} names[] = {
+		{ EM_386, "32-bit x86" }, { EM_AARCH64, "AArch64" }, { EM_ARM, "ARM" },
+		{ EM_PPC64, "POWER" },    { EM_S390, "s390" },       { EM_RISCV, "RISC-V" },
+		{ EM_MIPS, "MIPS" },      { EM_SPARCV9, "SPARC" },   { EM_LOONGARCH, "LoongArch" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
+		if (header->e_machine == names[i].machine)
+			return names[i].name;
+	if (header->e_machine == EM_X86_64)
+		return class == ELFCLASS64 ? NULL : "x32";
+	return "another architecture";
+}
+
+const char *be_elf_foreign(const void *data, size_t len)
+{
+	GElf_Ehdr header;
+	if (!be_elf_magic(data, len) || elf_version(EV_CURRENT) == EV_NONE)
+		return NULL;
+	Elf *file = elf_memory((char *)data, len);
+	const char *name = NULL;
+	if (file && gelf_getehdr(file, &header) && is_linked(&header))
+		name = machine_name(&header, gelf_getclass(file));
+	elf_end(file);
+	return name;
 }
 
 bool be_elf_read(const void *data, size_t len, struct be_elf *elf)
@@ -129,6 +205,8 @@ bool be_elf_read(const void *data, size_t len, struct be_elf *elf)
 			continue;
 		if (header.sh_type == SHT_DYNAMIC)
 			read_dynamic(file, section, &header, elf);
+		else if (header.sh_type == SHT_GNU_verneed)
+			read_versions(file, section, &header, elf);
 		else if (header.sh_type == SHT_NOTE)
 			read_notes(section, elf);
 	}
