@@ -95,33 +95,6 @@ static struct be_spot find(const struct be_closure *closure, const char *path)
 	return folder;
 }
 
-/* Where a link at @path leads: "usr/lib/a" with "../bin/b" is "usr/bin/b". NULL when it leads out of the tree. */
-static char *link_path(const char *path, const char *target, const char *rest)
-{
-	be_autostrv struct be_strv parts = { 0 };
-	be_autobuf struct be_buf out = { 0 };
-	if (target[0] != '/') {
-		be_strv_split(&parts, path, "/");
-		free(parts.v[--parts.n]);
-		parts.v[parts.n] = NULL;
-	}
-	be_strv_split(&parts, target, "/");
-	be_strv_split(&parts, rest, "/");
-	size_t depth = 0;
-	be_autofree const char **kept = be_alloc((parts.n + 1) * sizeof(char *));
-	for (size_t i = 0; i < parts.n; i++) {
-		if (be_streq(parts.v[i], "."))
-			continue;
-		if (!be_streq(parts.v[i], ".."))
-			kept[depth++] = parts.v[i];
-		else if (depth)
-			depth--;
-	}
-	for (size_t i = 0; i < depth; i++)
-		be_buf_addf(&out, "%s%s", i ? "/" : "", kept[i]);
-	return out.len ? be_merged_path(out.data) : NULL;
-}
-
 static bool take(struct be_closure *closure, const char *path, unsigned links);
 
 static void choose(struct be_closure *closure, struct be_spot spot)
@@ -144,7 +117,7 @@ static bool follow(struct be_closure *closure, struct be_spot spot, const char *
 	if (links >= LINKS_MAX)
 		return false;
 	choose(closure, spot);
-	be_autofree char *path = link_path(spot.entry->path, spot.entry->target, rest);
+	be_autofree char *path = be_link_path(spot.entry->path, spot.entry->target, rest);
 	return path && take(closure, path, links + 1);
 }
 
@@ -181,6 +154,20 @@ static bool take(struct be_closure *closure, const char *path, unsigned links)
 bool be_closure_take(struct be_closure *closure, const char *path)
 {
 	return take(closure, path, 0);
+}
+
+bool be_closure_take_library(struct be_closure *closure, const char *library)
+{
+	if (library[0] == '/') {
+		be_autofree char *path = be_merged_path(library);
+		return path && take(closure, path, 0);
+	}
+	for (size_t i = 0; i < BE_ARRAY_LEN(library_folders); i++) {
+		be_autofree char *path = be_strf("%s/%s", library_folders[i], library);
+		if (take(closure, path, 0))
+			return true;
+	}
+	return false;
 }
 
 bool be_closure_take_below(struct be_closure *closure, const char *path)
@@ -263,8 +250,8 @@ static void search_folders(const struct be_entry *entry, struct be_strv *folders
 		const char *rest = parts.v[i];
 		be_autofree char *folder = NULL;
 		if (be_starts(rest, "$ORIGIN") || be_starts(rest, "${ORIGIN}"))
-			folder = link_path("", origin,
-					   rest + (rest[1] == '{' ? strlen("${ORIGIN}") : strlen("$ORIGIN")));
+			folder = be_link_path("", origin,
+					      rest + (rest[1] == '{' ? strlen("${ORIGIN}") : strlen("$ORIGIN")));
 		else
 			folder = be_merged_path(rest);
 		if (folder)

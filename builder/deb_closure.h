@@ -34,6 +34,8 @@ int be_closure_start(struct be_closure *closure, struct be_error *err) BE_MUST_C
 bool be_closure_take(struct be_closure *closure, const char *path);
 /* The same; a folder is taken with everything below it. */
 bool be_closure_take_below(struct be_closure *closure, const char *path);
+/* Chooses what the loader finds for a DT_NEEDED without a path, or the interpreter at an absolute path. */
+bool be_closure_take_library(struct be_closure *closure, const char *library);
 /* Reads the nearest packages not read yet, seen from those named. Returns 1, 0 when there are none left, or -1. */
 int be_closure_widen(struct be_closure *closure, struct be_error *err) BE_MUST_CHECK;
 /* Follows interpreters and libraries to the end. */

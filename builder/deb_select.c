@@ -16,6 +16,7 @@ void be_selection_free(struct be_selection *selection)
 	free(selection->picks);
 	free(selection->oldest_kernel);
 	be_strv_free(&selection->notes);
+	be_strv_free(&selection->absent);
 	*selection = (struct be_selection){ 0 };
 }
 
@@ -67,7 +68,8 @@ static int take_programs(struct be_closure *closure, const struct be_strv *progr
 			"program %s: not in /usr/bin or /usr/sbin of the packages %s (%s), nor of the %zu packages "
 			"that they depend on",
 			programs->v[i], names, closure->suite->name, closure->packages->n - closure->named);
-		return be_hint(err, "name the package that has it, or another suite");
+		return be_hint(err, "name the package that has it, or another suite, or give it by --program %s=PATH",
+			       programs->v[i]);
 	}
 	return 0;
 }
@@ -109,14 +111,32 @@ static int take_file(struct be_closure *closure, const char *file, struct be_sel
 	return 0;
 }
 
-static int select_files(struct be_closure *closure, const struct be_strv *programs, const struct be_strv *files,
+static int take_libraries(struct be_closure *closure, const struct be_strv *libraries, struct be_selection *selection,
+			  struct be_error *err)
+{
+	for (size_t i = 0; i < libraries->n; i++) {
+		int more = 1;
+		bool found;
+		while (!(found = be_closure_take_library(closure, libraries->v[i])) && more > 0)
+			more = be_closure_widen(closure, err);
+		if (more < 0)
+			return -1;
+		if (!found)
+			be_strv_add(&selection->absent, libraries->v[i]);
+	}
+	return 0;
+}
+
+static int select_files(struct be_closure *closure, const struct be_select_request *request,
 			struct be_selection *selection, struct be_error *err)
 {
-	if (be_closure_start(closure, err) != 0 || take_programs(closure, programs, err) != 0)
+	if (be_closure_start(closure, err) != 0 || take_programs(closure, &request->programs, err) != 0)
 		return -1;
-	for (size_t i = 0; i < files->n; i++)
-		if (take_file(closure, files->v[i], selection, err) != 0)
+	for (size_t i = 0; i < request->files.n; i++)
+		if (take_file(closure, request->files.v[i], selection, err) != 0)
 			return -1;
+	if (take_libraries(closure, &request->libraries, selection, err) != 0)
+		return -1;
 	return be_closure_finish(closure, err);
 }
 
@@ -165,15 +185,15 @@ static json_t *texts(const struct be_strv *list)
 	return out;
 }
 
-/* {"oldest_kernel": ..., "notes": [...], "picks": [[package's number, [path, ...]], ...]} */
+/* {"oldest_kernel": ..., "notes": [...], "absent": [...], "picks": [[package's number, [path, ...]], ...]} */
 static char *selection_text(const struct be_selection *selection)
 {
 	json_t *picks = json_array();
 	for (size_t i = 0; i < selection->n; i++)
 		json_array_append_new(picks, json_pack("[Io]", (json_int_t)selection->picks[i].package,
 						       texts(&selection->picks[i].paths)));
-	json_t *all = json_pack("{ss?soso}", "oldest_kernel", selection->oldest_kernel, "notes",
-				texts(&selection->notes), "picks", picks);
+	json_t *all = json_pack("{ss?sososo}", "oldest_kernel", selection->oldest_kernel, "notes",
+				texts(&selection->notes), "absent", texts(&selection->absent), "picks", picks);
 	char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
 	return text;
@@ -197,6 +217,7 @@ static bool parse_selection(const struct be_buf *text, size_t packages, struct b
 	bool ok = json_is_array(picks);
 	selection->oldest_kernel = be_strdup(json_string_value(json_object_get(all, "oldest_kernel")));
 	parse_texts(json_object_get(all, "notes"), &selection->notes);
+	parse_texts(json_object_get(all, "absent"), &selection->absent);
 	selection->picks = be_alloc((json_array_size(picks) + 1) * sizeof(*selection->picks));
 	json_array_foreach(picks, i, item)
 	{
@@ -229,6 +250,7 @@ static void selection_key(const struct be_select_request *request, char key[BE_H
 	}
 	hash_list(&hash, &request->programs);
 	hash_list(&hash, &request->files);
+	hash_list(&hash, &request->libraries);
 	be_hash_end(&hash, key);
 }
 
@@ -254,7 +276,7 @@ int be_select(const struct be_select_request *request, struct be_selection *sele
 	struct be_closure closure = {
 		.suite = request->suite, .packages = request->packages, .debs = request->debs, .named = request->named
 	};
-	int rc = select_files(&closure, &request->programs, &request->files, selection, err);
+	int rc = select_files(&closure, request, selection, err);
 	if (rc == 0) {
 		read_oldest_kernel(&closure, selection);
 		read_picks(&closure, selection);

@@ -16,8 +16,9 @@ struct be_pick {
 struct be_selection {
 	struct be_pick *picks; /* in the order of the packages; only those that files come from */
 	size_t n;
-	char *oldest_kernel;  /* the oldest kernel that the C library runs on, "3.2.0", or NULL: not stated */
-	struct be_strv notes; /* what was asked and is not there, for the deviations */
+	char *oldest_kernel;   /* the oldest kernel that the C library runs on, "3.2.0", or NULL: not stated */
+	struct be_strv notes;  /* what was asked and is not there, for the deviations */
+	struct be_strv absent; /* of the request's libraries those that no package has */
 };
 void be_selection_free(struct be_selection *selection);
 #define be_autoselection be_cleanup(be_selection_free)
@@ -28,6 +29,7 @@ struct be_select_request {
 	size_t named;                       /* the first of them are those that the plan names */
 	struct be_deb *debs;            /* one a package; keeps what is read, so that packing need not read it again */
 	struct be_strv programs, files; /* as in the plan's image (SCHEMA.md, section 2) */
+	struct be_strv libraries;       /* needed by programs that are in no package; may be absent */
 };
 /* The answer that the cache has to the same question. */
 bool be_select_recall(const struct be_select_request *request, struct be_selection *selection);

@@ -51,6 +51,32 @@ char *be_merged_path(const char *path)
 	return out.len ? be_buf_steal(&out) : NULL;
 }
 
+char *be_link_path(const char *path, const char *target, const char *rest)
+{
+	be_autostrv struct be_strv parts = { 0 };
+	be_autobuf struct be_buf out = { 0 };
+	if (target[0] != '/') {
+		be_strv_split(&parts, path, "/");
+		free(parts.v[--parts.n]);
+		parts.v[parts.n] = NULL;
+	}
+	be_strv_split(&parts, target, "/");
+	be_strv_split(&parts, rest, "/");
+	size_t depth = 0;
+	be_autofree const char **kept = be_alloc((parts.n + 1) * sizeof(char *));
+	for (size_t i = 0; i < parts.n; i++) {
+		if (be_streq(parts.v[i], "."))
+			continue;
+		if (!be_streq(parts.v[i], ".."))
+			kept[depth++] = parts.v[i];
+		else if (depth)
+			depth--;
+	}
+	for (size_t i = 0; i < depth; i++)
+		be_buf_addf(&out, "%s%s", i ? "/" : "", kept[i]);
+	return out.len ? be_merged_path(out.data) : NULL;
+}
+
 static int compare_entries(const void *a, const void *b)
 {
 	const struct be_entry *x = a, *y = b;

@@ -45,6 +45,9 @@ void be_tree_free(struct be_tree *tree);
 
 /* "./lib/x" and "/lib/x" become "usr/lib/x"; NULL for a path with ".." or an empty one. The caller frees. */
 char *be_merged_path(const char *path);
+/* Where @rest below a link at @path leads: "usr/lib/a" with "../bin" and "b" is "usr/bin/b". NULL when it leads out of
+ * the tree. The caller frees. */
+char *be_link_path(const char *path, const char *target, const char *rest);
 struct be_entry *be_tree_find(const struct be_tree *tree, const char *path);
 
 /*
