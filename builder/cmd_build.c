@@ -18,16 +18,24 @@ static const char usage[] =
 	"  --suite NAME        Debian release of packages and default kernel\n"
 	"  --kernel KERNEL     debian (default), a bzImage, a build tree or a kernel package\n"
 	"  --modules DIR       the modules of a kernel given as a bare file\n"
+	"  --program NAME=PATH a program or folder that the workload needs and Debian does not have\n"
 	"  --small             best compression instead of the quickest\n"
 	"  -q, --quiet         no progress\n";
 
 struct build_options {
 	struct be_recipe_request recipe;
 	struct be_build_request image;
+	struct be_strv programs;
 	bool all;
 };
 
-enum { ALL = 256, SUITE, KERNEL, MODULES, SMALL };
+enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL };
+
+static void free_options(struct build_options *o)
+{
+	be_strv_free(&o->recipe.set);
+	be_strv_free(&o->programs);
+}
 
 /* Returns a status other than BE_OK when the option is none. */
 static int take_option(struct build_options *o, int c, char **argv)
@@ -51,6 +59,9 @@ static int take_option(struct build_options *o, int c, char **argv)
 	case MODULES:
 		o->image.modules = optarg;
 		return BE_OK;
+	case PROGRAM:
+		be_strv_add(&o->programs, optarg);
+		return BE_OK;
 	case SMALL:
 		o->image.small = true;
 		return BE_OK;
@@ -71,6 +82,7 @@ static int build_one(struct be_recipe *recipe, const struct build_options *o, si
 	if (below)
 		image.output = below;
 	image.plan = plan;
+	image.programs = &o->programs;
 	image.recipe = source;
 	image.paths = &recipe->paths;
 	return be_image_build(&image, err);
@@ -110,6 +122,7 @@ int be_cmd_build(int argc, char **argv)
 						 { "suite", required_argument, NULL, SUITE },
 						 { "kernel", required_argument, NULL, KERNEL },
 						 { "modules", required_argument, NULL, MODULES },
+						 { "program", required_argument, NULL, PROGRAM },
 						 { "small", no_argument, NULL, SMALL },
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
@@ -119,7 +132,7 @@ int be_cmd_build(int argc, char **argv)
 	opterr = 0;
 	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:qs:", options, NULL)) != -1;) {
 		if (c == 'h') {
-			be_strv_free(&o.recipe.set);
+			free_options(&o);
 			fputs(usage, stdout);
 			return BE_OK;
 		}
@@ -133,6 +146,6 @@ int be_cmd_build(int argc, char **argv)
 		if (build(&o, &err) != 0)
 			status = be_command_failed(argv[0], &err);
 	}
-	be_strv_free(&o.recipe.set);
+	free_options(&o);
 	return status;
 }

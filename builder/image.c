@@ -15,6 +15,7 @@ static void build_free(struct be_build *build)
 		be_segment_free(&build->segments[i]);
 	free(build->debs);
 	free(build->segments);
+	be_givens_free(&build->given);
 	be_selection_free(&build->selection);
 	be_packages_free(&build->packages);
 	be_kernel_free(&build->kernel);
@@ -109,7 +110,7 @@ static int read_part(void *data, size_t item, struct be_error *err)
 		rc = be_kernel_read(&build->kernel, err);
 		reading->kernel = be_progress_clock() - began;
 	} else if (!reading->recalled) {
-		rc = be_select(&reading->request, &build->selection, err);
+		rc = be_givens_select(&build->given, &reading->request, &build->selection, err);
 		reading->files = be_progress_clock() - began;
 	}
 	return rc;
@@ -127,12 +128,16 @@ static int read_inputs(struct be_build *build, struct be_error *err)
 	be_progress_step(&build->progress, "unpack");
 	be_get_strv(image_of(build), "programs", &reading.request.programs);
 	be_get_strv(image_of(build), "files", &reading.request.files);
-	reading.recalled = be_select_recall(&reading.request, &build->selection);
+	be_givens_leave_out(&build->given, &reading.request.programs);
+	reading.recalled = be_givens_recall(&build->given, &reading.request, &build->selection);
 	int rc = fetch(&reading, err);
 	if (rc == 0)
 		rc = be_parallel(2, read_part, &reading, err);
+	if (rc == 0)
+		rc = be_givens_settle(&build->given, &reading.request, &build->selection, err);
 	be_strv_free(&reading.request.programs);
 	be_strv_free(&reading.request.files);
+	be_strv_free(&reading.request.libraries);
 	if (rc != 0)
 		return -1;
 	size_t n = 0;
@@ -187,7 +192,8 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 	struct be_build *build = data;
 	const struct be_cache *cache = &build->cache;
 	const struct be_compressor *compressor = &build->compressor;
-	size_t packages = build->selection.n, modules = packages + 1, guest = packages + 2, job = packages + 3;
+	size_t packages = build->selection.n, modules = packages + build->given.n + 1;
+	size_t guest = modules + 1, job = modules + 2;
 	size_t i = item == 0 ? modules : item <= modules ? item - 1 : item;
 	struct be_segment *segment = &build->segments[i];
 	if (i == 0)
@@ -198,6 +204,8 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 		return be_segment_guest(segment, cache, compressor, build->request->paths->guest, build->guest, err);
 	if (i == job)
 		return be_segment_job(segment, cache, compressor, build->plan.data, build->plan.len, err);
+	if (i > packages)
+		return be_segment_given(segment, cache, compressor, &build->given.v[i - packages - 1], err);
 	const struct be_pick *pick = &build->selection.picks[i - 1];
 	return be_segment_package(segment, &build->suite, compressor, &build->debs[pick->package], &pick->paths, err);
 }
@@ -206,8 +214,8 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 static int make_segments(struct be_build *build, struct be_error *err)
 {
 	be_progress_step(&build->progress, "members");
-	be_progress_note(&build->progress, "packing %zu members", build->selection.n + 4);
-	build->n = build->selection.n + 4;
+	build->n = build->selection.n + build->given.n + 4;
+	be_progress_note(&build->progress, "packing %zu members", build->n);
 	build->segments = be_alloc(build->n * sizeof(*build->segments));
 	build->guest = be_node_seq();
 	if (be_parallel(build->n, make_segment, build, err) != 0)
@@ -238,6 +246,7 @@ static int build_image(struct be_build *build, struct be_error *err)
 {
 	if (be_image_check_output(build->request->output, err) != 0 ||
 	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
+	    be_givens_open(&build->given, build->request->plan, build->request->programs, err) != 0 ||
 	    be_cache_open(&build->cache, build->request->paths->cache, err) != 0)
 		return -1;
 	if (find_inputs(build, err) != 0 &&

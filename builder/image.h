@@ -9,11 +9,12 @@ struct be_build_request {
 	const struct be_node *plan;
 	const struct be_node *recipe; /* manifest's `recipe:` (job and host text, set, resolved) */
 	const struct be_paths *paths;
-	const char *output;  /* image folder; replaced only when the new one is complete */
-	const char *suite;   /* --suite, or NULL: the plan's, else the newest stable on offer */
-	const char *kernel;  /* --kernel: "debian", a file or a folder */
-	const char *modules; /* --modules DIR for a bare kernel file, or NULL */
-	bool small;          /* --small: best compression */
+	const char *output;             /* image folder; replaced only when the new one is complete */
+	const char *suite;              /* --suite, or NULL: the plan's, else the newest stable on offer */
+	const char *kernel;             /* --kernel: "debian", a file or a folder */
+	const char *modules;            /* --modules DIR for a bare kernel file, or NULL */
+	const struct be_strv *programs; /* --program NAME=PATH, or NULL */
+	bool small;                     /* --small: best compression */
 	bool quiet;
 };
 /* Builds; on failure nothing is left behind. Returns 0, or -1 with err (status BE_USAGE for bad requests). */

@@ -32,30 +32,47 @@ static const struct be_node *definition(const struct be_build *build)
 	return be_get_path(build->request->plan, "workload.definition");
 }
 
-/* "PACKAGE VERSION", several with a comma between. */
-static struct be_node *package_versions(const struct be_build *build, const struct be_strv *names)
+static bool is_picked(const struct be_build *build, const struct be_package *package)
+{
+	for (size_t i = 0; i < build->selection.n; i++)
+		if (&build->packages.v[build->selection.picks[i].package] == package)
+			return true;
+	return false;
+}
+
+/* "PACKAGE VERSION", several with a comma between. A package whose program was given is not in the image. The caller
+ * frees. */
+static char *package_versions(const struct be_build *build, const struct be_strv *names)
 {
 	be_autobuf struct be_buf text = { 0 };
 	for (size_t i = 0; i < names->n; i++) {
 		const struct be_package *package = find_package(build, names->v[i]);
-		if (package)
+		if (package && (!build->given.n || is_picked(build, package)))
 			be_buf_addf(&text, "%s%s %s", text.len ? ", " : "", package->name, package->version);
 	}
-	return text.len ? be_node_str(text.data) : NULL;
+	return be_buf_steal(&text);
 }
 
+/* What was given has no version that we know: its hash stands for it. */
 static struct be_node *workload_version(const struct be_build *build)
 {
 	be_autostrv struct be_strv names = { 0 };
+	be_autobuf struct be_buf text = { 0 };
 	be_get_strv(definition(build), "packages", &names);
-	return package_versions(build, &names);
+	be_autofree char *packages = package_versions(build, &names);
+	be_buf_adds(&text, packages);
+	for (size_t i = 0; i < build->given.n; i++)
+		be_buf_addf(&text, "%s%s given, SHA-256 %.12s", text.len ? ", " : "", build->given.v[i].name,
+			    build->given.v[i].sha256);
+	return text.len ? be_node_str(text.data) : NULL;
 }
 
 static struct be_node *libc_version(const struct be_build *build)
 {
 	be_autostrv struct be_strv names = { 0 };
 	be_strv_add(&names, "libc6");
-	return package_versions(build, &names);
+	be_autofree char *version = package_versions(build, &names);
+	return *version ? be_node_str(version) : NULL;
 }
 
 /* The hash of one file of a package, kept in the cache. */
@@ -90,6 +107,8 @@ static int program_hashes(struct be_build *build, struct be_node *map, struct be
 	static const char *const folders[] = { "usr/bin", "usr/sbin" };
 	be_autostrv struct be_strv programs = { 0 };
 	be_get_strv(definition(build), "needs", &programs);
+	for (size_t i = 0; i < build->given.n; i++)
+		be_set_str(map, build->given.v[i].name, build->given.v[i].sha256);
 	for (size_t i = 0; i < programs.n; i++) {
 		for (size_t k = 0; k < build->selection.n * BE_ARRAY_LEN(folders); k++) {
 			const struct be_pick *pick = &build->selection.picks[k / BE_ARRAY_LEN(folders)];

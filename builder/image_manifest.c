@@ -63,6 +63,8 @@ static struct be_node *lock(const struct be_build *build)
 	be_set(map, "packages", lock_packages(build));
 	be_set(map, "kernel", lock_kernel(&build->kernel));
 	set_clone(map, "guest", build->guest);
+	if (build->given.n)
+		be_set(map, "given", be_givens_lock(&build->given));
 	be_set_str(compressor, "name", build->compressor.name);
 	if (library) {
 		be_set_int(compressor, "level", build->compressor.level);
@@ -159,6 +161,8 @@ static struct be_node *deviations(const struct be_build *build)
 				    "kernels unpack by default"));
 	for (size_t i = 0; i < build->selection.notes.n; i++)
 		deviate(list, "image", be_node_str(build->selection.notes.v[i]));
+	for (size_t i = 0; i < build->given.notes.n; i++)
+		deviate(list, "given", be_node_str(build->given.notes.v[i]));
 	for (size_t i = 0; i < build->notes.n; i++)
 		deviate(list, "modules", be_node_str(build->notes.v[i]));
 	return list;

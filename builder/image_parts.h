@@ -18,7 +18,8 @@ struct be_build {
 	size_t named;        /* the first packages are those that the plan names */
 	struct be_deb *debs; /* one a package */
 	struct be_selection selection;
-	struct be_segment *segments; /* base, one a picked package, modules, guest, job */
+	struct be_givens given;      /* --program */
+	struct be_segment *segments; /* base, one a picked package, one a given program, modules, guest, job */
 	size_t n;
 	struct be_node *guest;       /* manifest's lock.guest */
 	struct be_strv notes;        /* of the modules, for the deviations */

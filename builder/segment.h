@@ -1,16 +1,18 @@
 /*
- * The members of the initrd: the base, one a package, the kernel's modules, the guest's programs, the job. Each is kept
- * in the cache under the hash of what went in, so that a changed parameter makes only the job's member anew.
+ * The members of the initrd: the base, one a package and given program, the kernel's modules, the guest's programs, the
+ * job. Each is kept in the cache under the hash of what went in, so that a changed parameter makes only the job's
+ * member anew.
  */
 #ifndef BE_SEGMENT_H
 #define BE_SEGMENT_H
 
 #include "builder/cpio.h"
 #include "builder/deb_select.h"
+#include "builder/given.h"
 #include "builder/tree.h"
 
 struct be_segment {
-	char *name; /* "base", "package/fio", "modules", "guest", "job" */
+	char *name; /* "base", "package/fio", "given/aim7", "modules", "guest", "job" */
 	struct be_object object;
 	int64_t unpacked;
 };
@@ -35,6 +37,9 @@ int be_segment_check_guest(const char *dir, struct be_error *err) BE_MUST_CHECK;
  */
 int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
 		     const char *dir, struct be_node *list, struct be_error *err) BE_MUST_CHECK;
+/* What was given at its place, and the libraries that came with it. */
+int be_segment_given(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
+		     const struct be_given *given, struct be_error *err) BE_MUST_CHECK;
 /* The plan, and as the very last entry of the initrd the mark that says it is complete. */
 int be_segment_job(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
 		   const char *plan, size_t len, struct be_error *err) BE_MUST_CHECK;
