@@ -182,6 +182,8 @@ static struct be_node *render_step(struct be_scope *scope, const struct be_node 
 		return NULL;
 	if (be_get_bool(step, "may_fail", false))
 		be_set(out, "may_fail", be_node_bool(true));
+	if (be_get(step, "accepts"))
+		be_set(out, "accepts", be_node_clone(be_get(step, "accepts")));
 	if (be_get(step, "transcript"))
 		be_set(out, "transcript", be_node_clone(be_get(step, "transcript")));
 	return be_steal(&out);

@@ -130,13 +130,15 @@ Test(steps, copies_and_rounds)
 	guest_make(&guest, &dir,
 		   "- {name: a, copies: 3, repeat: 2, argv: [echo, x]}\n"
 		   "- {name: b, repeat_for: 1, argv: [sleep, '0.4']}\n"
-		   "- {name: c, may_fail: true, argv: ['false']}\n");
+		   "- {name: c, may_fail: true, argv: ['false']}\n"
+		   "- {name: d, accepts: {'3': a skip}, argv: [sh, -c, exit 3]}\n");
 	cr_expect_eq(be_steps_run(&guest, &err), 0, "%s", err.text);
 	expect_output(&dir, "/workload/a.out", "x\nx\nx\nx\nx\nx");
 	double seconds = be_get_real(guest.steps_done->items[1], "seconds", 0);
 	cr_expect(seconds >= 1.0 && seconds < 3.0, "%f", seconds);
-	cr_assert_eq(guest.deviations->n, 1u);
+	cr_assert_eq(guest.deviations->n, 2u);
 	cr_expect_str_eq(be_get_str(guest.deviations->items[0], "text", ""), "step c ended with status 1; it may fail");
+	cr_expect_str_eq(be_get_str(guest.deviations->items[1], "text", ""), "step d ended with status 3: a skip");
 	guest_free(&guest, &dir);
 }
 
