@@ -98,3 +98,19 @@ Test(job_set, refused)
 		cr_expect_eq(err.status, BE_USAGE);
 	}
 }
+
+Test(job_set, a_factor_keeps_its_dots)
+{
+	expect_set(job,
+		   "== job-300s-128G\n"
+		   "suite: fio-basic\n"
+		   "runtime: 300s\n"
+		   "fio-setup-basic:\n"
+		   "  test_size: 128G\n"
+		   "fio: null\n"
+		   "environment:\n"
+		   "  disk.write_cache: write through\n"
+		   "expect:\n"
+		   "  cpu.count: 4\n",
+		   "environment.disk.write_cache=write through", "expect.cpu.count=4");
+}
