@@ -17,10 +17,18 @@ static bool accumulates(const char *key)
 	return be_starts(key, "need_");
 }
 
+/* `environment.disk.write_cache`: a factor's name has dots of its own, which lead no deeper. */
+static bool names_a_factor(const char *path)
+{
+	return be_starts(path, "environment.") || be_starts(path, "expect.");
+}
+
 /* The map that holds the last part of @path, made where it is missing; @last is that part. */
 static struct be_node *holder_of(struct be_node *job, const char *path, const char **last, bool make)
 {
-	for (const char *dot; (dot = strchr(path, '.')) && job; path = dot + 1) {
+	bool factor = names_a_factor(path);
+	const char *dot;
+	while (job && (dot = strchr(path, '.'))) {
 		be_autofree char *part = be_strndup(path, (size_t)(dot - path));
 		struct be_node *below = be_get(job, part);
 		if ((!below || below->kind != BE_MAP) && make) {
@@ -28,6 +36,9 @@ static struct be_node *holder_of(struct be_node *job, const char *path, const ch
 			be_set(job, part, below);
 		}
 		job = below && below->kind == BE_MAP ? below : NULL;
+		path = dot + 1;
+		if (factor)
+			break;
 	}
 	*last = path;
 	return job;

@@ -91,31 +91,10 @@ static bool add_to_program(struct be_node *at, const struct be_key *key, const s
 	return false;
 }
 
-/* `environment.disk.write_cache`: a factor's name has dots of its own, which lead no deeper. */
-static bool set_factor(struct be_node *job, const char *name, const struct be_node *value)
-{
-	static const char *const maps[] = { "environment", "expect" };
-	for (size_t i = 0; i < BE_ARRAY_LEN(maps); i++) {
-		size_t n = strlen(maps[i]);
-		struct be_node *map = be_get(job, maps[i]);
-		if (!be_starts(name, maps[i]) || name[n] != '.' || !name[n + 1])
-			continue;
-		if (!map || map->kind != BE_MAP) {
-			map = be_node_map();
-			be_set(job, maps[i], map);
-		}
-		be_set(map, name + n + 1, be_node_clone(value));
-		return true;
-	}
-	return false;
-}
-
 int be_job_set(struct be_node *job, const struct be_node *setting, const struct be_keys *keys, struct be_error *err)
 {
 	const char *name = setting->keys[0];
 	const struct be_node *value = setting->items[0];
-	if (set_factor(job, name, value))
-		return 0;
 	const struct be_key *key = be_key_find(keys, name);
 	bool option = key && (key->uses & BE_KEY_OPTION) && !(key->uses & (BE_KEY_PROGRAM | BE_KEY_OURS));
 	if (!option || be_get(job, name))

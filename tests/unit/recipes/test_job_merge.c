@@ -31,6 +31,14 @@ Test(job_merge, options_with_dots_are_no_paths)
 	expect_jobs("cgroup2:\nmemory.high: 8G\n", "== job-8G\ncgroup2: null\nmemory.high: 8G\n");
 }
 
+Test(job_merge, a_factors_dots_are_its_own)
+{
+	expect_jobs("fs: ext4\n---\nenvironment.disk.write_cache: write back\nexpect.cpu.count: 4\n",
+		    "== job-ext4\nfs: ext4\n"
+		    "== job-ext4\nfs: ext4\nenvironment:\n  disk.write_cache: write back\nexpect:\n  cpu.count: 4\n"
+		    "! job.yaml:1:1: jobs 1 and 2 have the same name, job-ext4\n");
+}
+
 Test(job_merge, plus_appends)
 {
 	expect_jobs("bad_samples: [a]\nsysctl: {sc_pid_max: 1}\nbootloader_append: x\nloadavg:\n"
