@@ -1,6 +1,9 @@
 # Set-up, the newcomer's run, style, installation.
 .PHONY: deps run format lint check-tree install uninstall clean
 
+# A job a processor, unless the caller said how many.
+PARALLEL = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Installs what is missing, and says what. Root is needed only when something is missing.
 deps:
 	@.ci/install-missing .ci/packages
@@ -10,7 +13,7 @@ RUN_RECIPE ?= recipes/jobs/stress-ng-io-uring.yaml
 RUN_DIR ?= $(BUILD)/run
 RUN_FLAGS ?=
 run: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@mkdir -p $(RUN_DIR)
 	$(PROGRAM) $(RUN_RECIPE) $(RUN_FLAGS) -o $(RUN_DIR)/image
 	$(PROGRAM) boot $(RUN_DIR)/image -o $(RUN_DIR)/result

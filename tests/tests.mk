@@ -22,22 +22,25 @@ $(foreach f,$(FOLDERS),$(eval $(call unit,$(f))))
 test-unit: $(unit_bin)
 	@set -e; for t in $(unit_bin); do echo "== $${t#$(BUILD)/unit/}"; $$t --timeout 60; done
 
-# The same tests, built by clang with AddressSanitizer and UndefinedBehaviorSanitizer.
+# The same tests, built by clang with AddressSanitizer and UndefinedBehaviorSanitizer; the fuzzers are linked with the same
+# objects.
+SANITIZED_DIR := $(BUILD)/sanitized
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+SANITIZED := CC=clang BUILD=$(SANITIZED_DIR) CFLAGS='$(SANITIZE) -fsanitize=fuzzer-no-link' LDFLAGS='$(SANITIZE)'
 test-unit-sanitized:
-	@$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/sanitized \
-		CFLAGS='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
-		LDFLAGS='-fsanitize=address,undefined' test-unit
+	@$(MAKE) --no-print-directory $(SANITIZED) test-unit
 
 -include $(wildcard tests/*/*.mk)
 
 # Filled by the .mk files included above.
 TESTS ?=
 TESTS_LONG ?=
+# Programs are built by all processors; the tests run one after the other, and those that can use two do so themselves.
 test: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(PARALLEL) all
 	@for t in check-tree test-unit test-unit-sanitized $(TESTS); do \
 		start=$$(date +%s); echo "=== $$t"; \
-		$(MAKE) --no-print-directory $$t || exit 1; \
+		$(MAKE) --no-print-directory $(PARALLEL) $$t || exit 1; \
 		echo "=== $$t done in $$(($$(date +%s) - start)) s"; done
 
 test-long: test

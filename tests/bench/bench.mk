@@ -1,7 +1,6 @@
 # Speed: `make bench BENCH_JOBS="FOLDER..."` expands every job file below the folders.
 .PHONY: bench bench-jobs
 BENCH_JOBS ?= recipes/jobs
-TESTS += bench-jobs
 
 bench: bench-jobs
 

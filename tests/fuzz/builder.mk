@@ -1,10 +1,9 @@
 # Fuzzing of the builder's readers, mails and manifests: `make fuzz-mail FUZZ_BUILDER_SECONDS=N`, `make fuzz-manifest`
-# (clang's libFuzzer with AddressSanitizer). New inputs stay in $(BUILD)/fuzzing; those that show something new belong
+# (clang's libFuzzer with AddressSanitizer). New inputs stay in $(BUILD)/sanitized; those that show something new belong
 # into tests/fuzz/corpus.
 FUZZ_BUILDER := mail manifest
 FUZZ_BUILDER_SECONDS ?= 60
-FUZZ_BUILDER_DIR := $(BUILD)/fuzzing
-FUZZ_BUILDER_SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_BUILDER_DIR = $(SANITIZED_DIR)
 FUZZ_BUILDER_LIMITS := -timeout=10 -rss_limit_mb=1024 -max_len=32768 -print_final_stats=1
 fuzz_seeds_mail := tests/fuzz/corpus/mail
 fuzz_seeds_manifest := tests/fuzz/corpus/manifest tests/threads
@@ -14,8 +13,7 @@ TESTS += test-fuzz-builder
 TESTS_LONG += test-fuzz-builder-long
 
 fuzz-builder-programs:
-	@$(MAKE) --no-print-directory CC=clang BUILD=$(FUZZ_BUILDER_DIR) LDFLAGS='$(FUZZ_BUILDER_SANITIZE)' \
-		CFLAGS='$(FUZZ_BUILDER_SANITIZE) -fsanitize=fuzzer-no-link' $(FUZZ_BUILDER:%=$(FUZZ_BUILDER_DIR)/fuzz_%)
+	@$(MAKE) --no-print-directory $(SANITIZED) $(FUZZ_BUILDER:%=$(FUZZ_BUILDER_DIR)/fuzz_%)
 
 $(FUZZ_BUILDER:%=$(BUILD)/fuzz_%): $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a \
 		$(BUILD)/librecipes.a

@@ -1,9 +1,8 @@
 # Fuzzing of the job and host readers: `make fuzz FUZZ_SECONDS=N` (clang's libFuzzer with AddressSanitizer).
-# What it finds is kept in $(BUILD)/fuzzing; inputs that show something new belong into tests/fuzz/corpus/job.
+# What it finds is kept in $(BUILD)/sanitized; inputs that show something new belong into tests/fuzz/corpus/job.
 .PHONY: fuzz test-fuzz test-fuzz-long fuzz-program
 FUZZ_SECONDS ?= 60
-FUZZ_DIR := $(BUILD)/fuzzing
-FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_DIR = $(SANITIZED_DIR)
 FUZZ_SEEDS := tests/fuzz/corpus/job tests/should-fail/job tests/should-fail/host recipes/jobs recipes/hosts
 # An input that takes long is a finding: by the clock of a busy machine, and the sanitizers cost a factor of ten.
 FUZZ_LIMITS := -timeout=30 -rss_limit_mb=1024 -max_len=16384 -print_final_stats=1
@@ -12,8 +11,7 @@ TESTS += test-fuzz
 TESTS_LONG += test-fuzz-long
 
 fuzz-program:
-	@$(MAKE) --no-print-directory CC=clang BUILD=$(FUZZ_DIR) CFLAGS='$(FUZZ_FLAGS) -fsanitize=fuzzer-no-link' \
-		LDFLAGS='$(FUZZ_FLAGS)' $(FUZZ_DIR)/fuzz_job
+	@$(MAKE) --no-print-directory $(SANITIZED) $(FUZZ_DIR)/fuzz_job
 
 $(BUILD)/fuzz_job: tests/fuzz/fuzz_job.c $(BUILD)/librecipes.a
 	$(CC) $(BASE_CFLAGS) -Wno-missing-prototypes $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ \
