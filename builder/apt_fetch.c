@@ -1,7 +1,6 @@
 /* Archives into the cache, each once, by `apt-get download`: apt verifies them by its index, we by the hash in the
  * lock.
  */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"

@@ -1,6 +1,5 @@
 #include "builder/cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* `build`, the default command: a job file becomes an image folder. */
 #include <stdio.h>
-#include <string.h>
 
 #include "builder/commands.h"
 #include "base/file.h"

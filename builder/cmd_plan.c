@@ -1,6 +1,5 @@
 /* `plan`: what an image of this job would do, without making one. */
 #include <stdio.h>
-#include <string.h>
 
 #include "builder/commands.h"
 #include "builder/recipe.h"

@@ -1,7 +1,6 @@
 #include "builder/diff.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "builder/diff_parts.h"

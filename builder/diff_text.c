@@ -1,7 +1,6 @@
 /* The comparison for people: differences first, a line each, then what is known of them, then the figures. */
 #include "builder/diff.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "builder/diff_parts.h"

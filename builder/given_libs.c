@@ -2,7 +2,6 @@
  * The libraries of given programs. What the loader will find by RUNPATH, or what lies beside the program, comes along;
  * the rest is looked for in the packages of the image's release, and only then on this machine.
  */
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,4 @@
 /* What is recorded of a finished image. */
-#include <string.h>
 
 #include "builder/image_parts.h"
 #include "factor.h"

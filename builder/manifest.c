@@ -1,7 +1,5 @@
 #include "builder/manifest.h"
 
-#include <string.h>
-
 #include "factor.h"
 
 static void set_clone(struct be_node *map, const char *key, const struct be_node *value)

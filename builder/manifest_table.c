@@ -3,7 +3,6 @@
 
 #include <libsmartcols.h>
 #include <locale.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "builder/manifest.h"

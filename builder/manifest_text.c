@@ -1,7 +1,5 @@
 #include "builder/manifest.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "builder/manifest_text.h"

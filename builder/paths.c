@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <libgen.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"

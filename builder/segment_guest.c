@@ -1,7 +1,6 @@
 /* The guest's own programs, from the folder that the build left or that was installed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

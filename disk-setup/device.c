@@ -1,8 +1,6 @@
 #include "device.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 #include "units.h"

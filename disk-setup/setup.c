@@ -1,7 +1,5 @@
 #include "setup.h"
 
-#include <string.h>
-
 #include "action.h"
 #include "array.h"
 #include "check.h"

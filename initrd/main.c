@@ -1,6 +1,5 @@
 /* /init: PID 1 of a benchmark environment. It starts the runner, watches it, delivers, and switches the machine off. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

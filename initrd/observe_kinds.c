@@ -1,7 +1,6 @@
 /* The observe kinds of SCHEMA.md, section 3: how to look, as far as it is data. Probes are in probes*.c. */
 #include <errno.h>
 #include <libmount/libmount.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>

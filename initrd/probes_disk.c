@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/nvme_ioctl.h>
 #include <string.h>
 #include <sys/ioctl.h>

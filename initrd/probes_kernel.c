@@ -3,7 +3,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <regex.h>
 #include <string.h>
 #include <sys/random.h>

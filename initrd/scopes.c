@@ -1,7 +1,5 @@
 #include "initrd/scopes.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <string.h>
 
 char *be_kernel_name(const struct be_root *root, const char *path)

@@ -1,8 +1,6 @@
 /* Two observed values of one factor: the same environment, or not? */
 #include "factor.h"
 
-#include <string.h>
-
 /* What a recipe may ask for in parts is one value when two machines are compared. */
 static const char *whole(const char *compare)
 {

@@ -1,7 +1,6 @@
 /* Reading: bytes to lines. What mail did to a file is undone here, so that positions are those of the file. */
 #include "job_source.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"

@@ -2,7 +2,6 @@
  * The transcript: what LKP's own reproduce files show, in running order. What a program of ours does in another way (no
  * answer is piped into mdadm, nothing is wiped unasked) is a comment.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "plan.h"

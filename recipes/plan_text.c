@@ -1,5 +1,4 @@
 /* The plan for people: sections of a few lines each. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "plan.h"
