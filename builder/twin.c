@@ -1,25 +1,11 @@
 #include "builder/twin.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "builder/twin_parts.h"
 
 #define BRAND_MAX 48 /* bytes of CPUID's brand string */
-
-void twin_deviate(struct be_twin *twin, const char *topic, const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	struct be_node *deviation = be_node_map();
-	be_set_str(deviation, "topic", topic);
-	be_set_str(deviation, "text", text);
-	be_add(twin->deviations, deviation);
-}
 
 char *twin_value(const char *text)
 {
@@ -58,7 +44,7 @@ static void choose_cpus(const struct be_twin_request *request, struct be_twin *t
 			twin->cpus = nodes;
 	}
 	if (asked > 0 && asked != twin->cpus)
-		twin_deviate(twin, "cpu.count",
+		be_deviation(twin->deviations, "cpu.count",
 			     "processors: %" PRId64 " threads on the machine, %" PRId64 " in the twin", asked,
 			     twin->cpus);
 }
@@ -98,7 +84,7 @@ static void add_cpu(const struct be_twin_request *request, struct be_twin *twin)
 		be_buf_addf(&cpu, ",ucode-rev=0x%" PRIx64, revision << 32);
 	be_strv_add(&twin->argv, "-cpu");
 	be_strv_add(&twin->argv, cpu.data);
-	twin_deviate(twin, "cpu.model", "processor: only the name%s of %s; it computes as QEMU's %s",
+	be_deviation(twin->deviations, "cpu.model", "processor: only the name%s of %s; it computes as QEMU's %s",
 		     revision ? " and the microcode's number" : "", *brand ? brand : "the machine's",
 		     request->kvm ? "`host` does" : "`max` does, in software");
 }
@@ -178,7 +164,7 @@ int be_twin_make(const struct be_twin_request *request, struct be_twin *out, str
 {
 	*out = (struct be_twin){ .deviations = be_node_seq() };
 	if (!request->kvm)
-		twin_deviate(out, "cpu.hypervisor",
+		be_deviation(out->deviations, "cpu.hypervisor",
 			     "TCG: the processor is emulated in software, no figure of this run "
 			     "can be compared with hardware");
 	choose_cpus(request, out);

@@ -204,7 +204,8 @@ static void add_device(struct be_twin *twin, const struct be_node *disk, const s
 	case BE_BUS_NVME:
 		add_nvme(&b, id, placed);
 		if (strcmp(be_get_str(disk, "write_cache", ""), "write through") == 0)
-			twin_deviate(twin, "disk.write_cache", "%s: QEMU's NVMe always says that it has a write cache",
+			be_deviation(twin->deviations, "disk.write_cache",
+				     "%s: QEMU's NVMe always says that it has a write cache",
 				     be_get_str(disk, "id", ""));
 		break;
 	case BE_BUS_VIRTIO: {
@@ -213,8 +214,8 @@ static void add_device(struct be_twin *twin, const struct be_node *disk, const s
 		if (*serial)
 			be_buf_addf(&b, ",serial=%s", serial);
 		if (!is_rotational(disk))
-			twin_deviate(twin, "disk.rotational", "%s: a virtio disk always says that it rotates",
-				     be_get_str(disk, "id", ""));
+			be_deviation(twin->deviations, "disk.rotational",
+				     "%s: a virtio disk always says that it rotates", be_get_str(disk, "id", ""));
 		break;
 	}
 	}
@@ -227,8 +228,8 @@ static void deviate_size(struct be_twin *twin, int64_t asked, int64_t given, int
 {
 	char a[32], b[32];
 	if (count)
-		twin_deviate(twin, "disk.size", "%" PRId64 " disk%s of %s on the machine, %s in the twin", count,
-			     count == 1 ? "" : "s", be_size_text(asked, a), be_size_text(given, b));
+		be_deviation(twin->deviations, "disk.size", "%" PRId64 " disk%s of %s on the machine, %s in the twin",
+			     count, count == 1 ? "" : "s", be_size_text(asked, a), be_size_text(given, b));
 }
 
 /* One line for every size, not for every disk. */
@@ -303,7 +304,7 @@ int twin_add_disks(const struct be_twin_request *request, struct be_twin *twin, 
 	}
 	if (rules.len) {
 		twin->rules = be_buf_steal(&rules);
-		twin_deviate(twin, "disk.identity",
+		be_deviation(twin->deviations, "disk.identity",
 			     "disks that QEMU cannot name get their names by a udev rule that the "
 			     "twin adds to the initrd; their model is QEMU's");
 	}

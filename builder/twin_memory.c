@@ -152,7 +152,7 @@ static int64_t count_nodes(const struct be_twin_request *request, struct be_twin
 	if (nodes > TWIN_NODES)
 		nodes = TWIN_NODES;
 	if (nodes < asked)
-		twin_deviate(twin, "memory.numa_nodes", "NUMA nodes: %lld on the machine, %lld in the twin",
+		be_deviation(twin->deviations, "memory.numa_nodes", "NUMA nodes: %lld on the machine, %lld in the twin",
 			     (long long)asked, (long long)nodes);
 	return nodes;
 }
@@ -182,8 +182,8 @@ int twin_plan_memory(const struct be_twin_request *request, struct be_twin *twin
 	int64_t asked = be_get_int(be_get(request->plan, "machine"), "memory", 0);
 	char a[32], b[32];
 	if (asked && asked != base)
-		twin_deviate(twin, "memory.total", "memory: %s on the machine, %s in the twin", be_size_text(asked, a),
-			     be_size_text(base, b));
+		be_deviation(twin->deviations, "memory.total", "memory: %s on the machine, %s in the twin",
+			     be_size_text(asked, a), be_size_text(base, b));
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static void deviate_nvdimms(const struct be_twin_request *request, const struct 
 		int64_t asked = be_get_int(disks->items[i], "size", 0), given = m->nvdimm[n++];
 		char a[32], b[32];
 		if (asked != given)
-			twin_deviate(twin, "pmem.size", "%s: %s on the machine, %s in the twin",
+			be_deviation(twin->deviations, "pmem.size", "%s: %s on the machine, %s in the twin",
 				     be_get_str(disks->items[i], "id", "pmem"), be_size_text(asked, a),
 				     be_size_text(given, b));
 	}
@@ -270,8 +270,8 @@ void twin_make_cmdline(const struct be_twin_request *request, const struct twin_
 	int64_t region = 0;
 	for (size_t i = 0; i < words.n; i++) {
 		if (is_foreign(words.v[i])) {
-			twin_deviate(twin, "kernel.cmdline", "%s belongs to the machine's hardware, the twin has none",
-				     words.v[i]);
+			be_deviation(twin->deviations, "kernel.cmdline",
+				     "%s belongs to the machine's hardware, the twin has none", words.v[i]);
 			continue;
 		}
 		if (!is_region(words.v[i])) {
@@ -280,13 +280,13 @@ void twin_make_cmdline(const struct be_twin_request *request, const struct twin_
 		}
 		be_autofree char *scaled = be_strf("memmap=%lldM!%lldM", (long long)(m->region_size / MIB),
 						   (long long)(m->start[region++] / MIB));
-		twin_deviate(twin, "pmem.size", "%s on the machine, %s in the twin", words.v[i], scaled);
+		be_deviation(twin->deviations, "pmem.size", "%s on the machine, %s in the twin", words.v[i], scaled);
 		be_buf_addf(&out, "%s ", scaled);
 	}
 	be_buf_adds(&out, "console=ttyS0");
 	if (request->append && *request->append) {
 		be_buf_addf(&out, " %s", request->append);
-		twin_deviate(twin, "kernel.cmdline", "--append: %s", request->append);
+		be_deviation(twin->deviations, "kernel.cmdline", "--append: %s", request->append);
 	}
 	twin->cmdline = be_buf_steal(&out);
 }

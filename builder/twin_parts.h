@@ -3,6 +3,7 @@
 #define BE_TWIN_PARTS_H
 
 #include "builder/twin.h"
+#include "deviation.h"
 
 #define MIB (1LL << 20)
 #define GIB (1LL << 30)
@@ -19,8 +20,6 @@ struct twin_memory {
 	int64_t nvdimms, nvdimm[TWIN_REGIONS];
 };
 
-/* Adds a deviation. */
-void twin_deviate(struct be_twin *twin, const char *topic, const char *fmt, ...) BE_PRINTF(3, 4);
 /* A text as the value of a QEMU option: commas doubled. The caller frees. */
 char *twin_value(const char *text);
 

@@ -213,15 +213,15 @@ static void note_differences(struct be_setup *setup, const struct be_node *array
 	const char *metadata_there = be_get_str(read, "metadata_version", "?");
 	const char *sync = be_get_str(read, "sync_action", "idle");
 	if (bitmap && strcmp(bitmap, there) != 0)
-		be_note(setup->deviations, "md.bitmap", "%s: bitmap %s planned, here %s", name, bitmap, there);
+		be_deviation(setup->deviations, "md.bitmap", "%s: bitmap %s planned, here %s", name, bitmap, there);
 	if (metadata && strcmp(metadata, metadata_there) != 0)
-		be_note(setup->deviations, "md.metadata_version", "%s: metadata %s planned, here %s", name, metadata,
-			metadata_there);
+		be_deviation(setup->deviations, "md.metadata_version", "%s: metadata %s planned, here %s", name,
+			     metadata, metadata_there);
 	if (strcmp(sync, "idle") != 0)
-		be_note(setup->deviations, "md.sync_action", "%s: %s is running", name, sync);
+		be_deviation(setup->deviations, "md.sync_action", "%s: %s is running", name, sync);
 	if (be_get_int(read, "degraded", 0))
-		be_note(setup->deviations, "md.degraded", "%s: %s members are missing", name,
-			be_get_str(read, "degraded", "?"));
+		be_deviation(setup->deviations, "md.degraded", "%s: %s members are missing", name,
+			     be_get_str(read, "degraded", "?"));
 }
 
 int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out, struct be_error *err)

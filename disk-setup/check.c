@@ -12,13 +12,10 @@
 
 void be_refuse(struct be_device *d, char *remedy, const char *fmt, ...)
 {
-	be_autofree char *text = NULL;
 	va_list args;
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = be_strdup("refused");
+	be_strv_take(&d->refusals, be_vstrf(fmt, args));
 	va_end(args);
-	be_strv_add(&d->refusals, text);
 	if (d->remedy)
 		free(remedy);
 	else

@@ -179,8 +179,8 @@ static void check_array(struct be_setup *setup, const struct be_node *array, boo
 	}
 	if (!unequal)
 		return;
-	be_note(setup->deviations, "md.members", "%s: members of unequal size (bytes): %s",
-		be_get_str(array, "name", "?"), sizes.data);
+	be_deviation(setup->deviations, "md.members", "%s: members of unequal size (bytes): %s",
+		     be_get_str(array, "name", "?"), sizes.data);
 	for (size_t i = 0; refuse && i < members.n; i++) {
 		struct be_device *d = find_member(devices, members.v[i]);
 		if (d)

@@ -22,15 +22,15 @@ static void compare_parameter(struct be_setup *setup, const char *module, const 
 	be_autofree char *path = be_strf("/sys/module/%s/parameters/%.*s", module, (int)(equals - word), word);
 	be_autofree char *there = be_root_text(&setup->root, path);
 	if (there && strcmp(there, equals + 1) != 0)
-		be_note(setup->deviations, "layout.load", "module %s: %s asked, the kernel has %s", module, word,
-			there);
+		be_deviation(setup->deviations, "layout.load", "module %s: %s asked, the kernel has %s", module, word,
+			     there);
 }
 
 static void run_one(struct be_setup *setup, const struct be_strv *argv)
 {
 	struct be_error err = BE_ERROR_INIT;
 	if (be_action_run(setup, "load", argv, LOAD_TIMEOUT, &err) != 0) {
-		be_note(setup->deviations, "layout.load", "%s", err.text);
+		be_deviation(setup->deviations, "layout.load", "%s", err.text);
 		return;
 	}
 	for (size_t i = 2; i < argv->n && strcmp(argv->v[0], "modprobe") == 0; i++)

@@ -198,9 +198,10 @@ static int compare(struct be_setup *setup, const struct be_node *stanza, struct 
 	be_get_strv(stanza, "options", &options);
 	for (size_t i = 0; i < options.n; i++)
 		if (!has_option(fs, options.v[i]))
-			be_note(setup->deviations, "fs.mount_options", "%s: option %s planned, the kernel shows %s,%s",
-				target, options.v[i], mnt_fs_get_vfs_options(fs),
-				mnt_fs_get_fs_options(fs) ? mnt_fs_get_fs_options(fs) : "");
+			be_deviation(setup->deviations, "fs.mount_options",
+				     "%s: option %s planned, the kernel shows %s,%s", target, options.v[i],
+				     mnt_fs_get_vfs_options(fs),
+				     mnt_fs_get_fs_options(fs) ? mnt_fs_get_fs_options(fs) : "");
 	return 0;
 }
 

@@ -80,7 +80,8 @@ void be_pmem_check(const struct be_setup *setup, const struct be_node *plan, str
 	if (device && nvdimm && be_starts(device, "namespace"))
 		d->namespace = be_steal(&device);
 	else
-		be_note(setup->deviations, "pmem.mode",
+		be_deviation(
+			setup->deviations, "pmem.mode",
 			"%s: %s has no DAX (an NVDIMM in raw mode?); `pmem_origin: nvdimm` makes an fsdax namespace",
 			d->name, d->whole);
 }

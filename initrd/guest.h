@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/node.h"
+#include "deviation.h"
 #include "disk-setup/setup.h"
 #include "initrd/sample.h"
 #include "initrd/scopes.h"
@@ -29,7 +30,5 @@ struct be_guest {
 	struct be_node *outcome; /* {state, step, reason} */
 	double deadline;         /* seconds since boot; 0: none */
 };
-
-void be_deviation(struct be_node *list, const char *topic, const char *fmt, ...) BE_PRINTF(3, 4);
 
 #endif

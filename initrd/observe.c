@@ -16,9 +16,7 @@ struct be_reading be_reading_text(const char *text)
 
 static struct be_reading reason(enum be_reading_state state, const char *fmt, va_list args)
 {
-	char text[512];
-	vsnprintf(text, sizeof(text), fmt, args);
-	return (struct be_reading){ .state = state, .text = be_strdup(text) };
+	return (struct be_reading){ .state = state, .text = be_vstrf(fmt, args) };
 }
 
 struct be_reading be_reading_absent(const char *fmt, ...)

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,19 +18,6 @@
 #include "initrd/system.h"
 #include "initrd/udev.h"
 #include "workload.h"
-
-void be_deviation(struct be_node *list, const char *topic, const char *fmt, ...)
-{
-	char text[1024];
-	va_list args;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	struct be_node *one = be_node_map();
-	be_set_str(one, "topic", topic);
-	be_set_str(one, "text", text);
-	be_add(list, one);
-}
 
 static int load_plan(struct be_guest *guest, struct be_error *err)
 {

@@ -1,6 +1,5 @@
 #include "host.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -14,8 +13,7 @@ static void warn_at(struct be_strv *warnings, const struct be_node *node, const 
 {
 	va_list args;
 	va_start(args, fmt);
-	char text[512];
-	vsnprintf(text, sizeof(text), fmt, args);
+	be_autofree char *text = be_vstrf(fmt, args);
 	va_end(args);
 	const char *where = be_where(node);
 	be_strv_addf(warnings, "%s: %s", *where ? where : "--set", text);

@@ -1,28 +1,8 @@
 #include "layout.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "layout_parts.h"
 #include "rules.h"
 #include "units.h"
-
-void be_deviation(struct be_node *deviations, const char *topic, const char *fmt, ...)
-{
-	char text[1024];
-	va_list args;
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	for (size_t i = 0; i < deviations->n; i++)
-		if (be_streq(be_get_str(deviations->items[i], "text", NULL), text))
-			return;
-	struct be_node *entry = be_node_map();
-	be_set_str(entry, "topic", topic);
-	be_set_str(entry, "text", text);
-	be_add(deviations, entry);
-}
 
 /* LKP waited 30 seconds for disks, then 180, then 300; a job or host may say otherwise. */
 static int wait_seconds(const struct be_layout_request *r, int64_t *seconds, struct be_error *err)

@@ -7,9 +7,6 @@
 
 #include "base/node.h"
 
-/* Adds {topic, text} to a plan's `deviations:`. */
-void be_deviation(struct be_node *deviations, const char *topic, const char *fmt, ...) BE_PRINTF(3, 4);
-
 /*
  * All the disks that @host names, one entry each (machine.disks), in the order of hdd_partitions, ssd_partitions. A
  * glob stands for as many paths as nr_*_partitions says: which names they have only the machine knows, and the layout

@@ -2,6 +2,7 @@
 #ifndef BE_LAYOUT_PARTS_H
 #define BE_LAYOUT_PARTS_H
 
+#include "deviation.h"
 #include "layout.h"
 
 struct be_layout_state {

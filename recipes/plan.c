@@ -1,6 +1,5 @@
 #include "plan.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +12,9 @@
 
 void be_plan_warn(struct be_planner *p, const struct be_node *node, const char *fmt, ...)
 {
-	char text[512];
 	va_list args;
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	be_autofree char *text = be_vstrf(fmt, args);
 	va_end(args);
 	const char *where = node ? be_where(node) : "";
 	be_autofree char *line = be_strf("%s%s%s", where, *where ? ": " : "", text);

@@ -2,6 +2,7 @@
 #ifndef BE_PLAN_PARTS_H
 #define BE_PLAN_PARTS_H
 
+#include "deviation.h"
 #include "layout.h"
 #include "plan.h"
 #include "rules.h"

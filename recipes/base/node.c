@@ -106,15 +106,10 @@ struct be_node *be_node_str(const char *text)
 struct be_node *be_node_strf(const char *fmt, ...)
 {
 	va_list args;
-	char *text;
 	va_start(args, fmt);
-	int n = vasprintf(&text, fmt, args);
+	be_autofree char *text = be_vstrf(fmt, args);
 	va_end(args);
-	if (n < 0)
-		abort();
-	struct be_node *node = be_node_str(text);
-	free(text);
-	return node;
+	return be_node_str(text);
 }
 
 struct be_node *be_node_int(int64_t value)

@@ -40,15 +40,20 @@ char *be_strndup(const char *s, size_t n)
 	return copy;
 }
 
+char *be_vstrf(const char *fmt, va_list args)
+{
+	char *out;
+	if (vasprintf(&out, fmt, args) < 0)
+		out_of_memory();
+	return out;
+}
+
 char *be_strf(const char *fmt, ...)
 {
 	va_list args;
-	char *out;
 	va_start(args, fmt);
-	int n = vasprintf(&out, fmt, args);
+	char *out = be_vstrf(fmt, args);
 	va_end(args);
-	if (n < 0)
-		out_of_memory();
 	return out;
 }
 
@@ -213,13 +218,9 @@ void be_strv_add(struct be_strv *s, const char *text)
 void be_strv_addf(struct be_strv *s, const char *fmt, ...)
 {
 	va_list args;
-	char *out;
 	va_start(args, fmt);
-	int n = vasprintf(&out, fmt, args);
+	be_strv_take(s, be_vstrf(fmt, args));
 	va_end(args);
-	if (n < 0)
-		out_of_memory();
-	be_strv_take(s, out);
 }
 
 void be_strv_add_all(struct be_strv *s, const struct be_strv *more)

@@ -34,6 +34,7 @@ void *be_realloc(void *p, size_t n, size_t size);                     /* n items
 char *be_strdup(const char *s);                                       /* NULL stays NULL */
 char *be_strndup(const char *s, size_t n) __attribute__((returns_nonnull));
 char *be_strf(const char *fmt, ...) BE_PRINTF(1, 2);
+char *be_vstrf(const char *fmt, va_list args) BE_PRINTF(1, 0);
 
 bool be_streq(const char *a, const char *b); /* NULL equals only NULL */
 bool be_starts(const char *s, const char *prefix);
