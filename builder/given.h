@@ -50,7 +50,6 @@ struct be_givens {
 	struct be_strv notes; /* for the deviations */
 };
 void be_givens_free(struct be_givens *givens);
-#define be_autogivens be_cleanup(be_givens_free)
 
 /*
  * Reads what @programs ("NAME=PATH") give for the plan. Errors of status BE_USAGE: NAME is nothing that the plan needs

@@ -10,7 +10,6 @@ struct be_image_folder {
 	struct be_node *plan, *manifest;
 };
 void be_image_folder_free(struct be_image_folder *image);
-#define be_autoimage be_cleanup(be_image_folder_free)
 
 /* Reads the folder @dir. Kernel and initrd must have the hashes that the manifest states. */
 int be_image_folder_load(const char *dir, struct be_image_folder *out, struct be_error *err) BE_MUST_CHECK;

@@ -28,7 +28,4 @@ struct be_manifest_view {
 int be_manifest_text(const struct be_node *manifest, const struct be_node *factors, const struct be_manifest_view *view,
 		     struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 
-/* The pair of lines that the robot prints above a comparison: keys and values, each joined by slashes, keys sorted. */
-void be_manifest_recipe_line(const struct be_node *manifest, struct be_strv *keys, struct be_strv *values);
-
 #endif

@@ -20,7 +20,8 @@ static void add_title(const struct be_node *manifest, struct be_buf *out)
 	be_buf_addc(out, '\n');
 }
 
-void be_manifest_recipe_line(const struct be_node *manifest, struct be_strv *keys, struct be_strv *values)
+/* The pair of lines that the robot prints above a comparison: keys and values, keys sorted. */
+static void recipe_line(const struct be_node *manifest, struct be_strv *keys, struct be_strv *values)
 {
 	const struct be_node *parameters = be_get_path(manifest, "recipe.parameters");
 	for (size_t i = 0; parameters && parameters->kind == BE_MAP && i < parameters->n; i++)
@@ -44,7 +45,7 @@ static void add_joined(struct be_buf *out, const struct be_strv *words, const ch
 static void add_recipe(const struct be_node *manifest, struct be_buf *out)
 {
 	be_autostrv struct be_strv keys = { 0 }, values = { 0 };
-	be_manifest_recipe_line(manifest, &keys, &values);
+	recipe_line(manifest, &keys, &values);
 	if (!keys.n)
 		return;
 	add_joined(out, &keys, ":");

@@ -141,7 +141,8 @@ static int missing_error(const struct be_modules *modules, const char *name, str
 	return be_hint(err, "build it with CONFIG_%s=m or =y", symbol);
 }
 
-int be_modules_choose(struct be_modules *modules, const struct be_strv *required, const struct be_strv *wanted,
+/* Chooses what the plan names and all that it depends on. */
+static int choose_all(struct be_modules *modules, const struct be_strv *required, const struct be_strv *wanted,
 		      struct be_strv *notes, struct be_error *err)
 {
 	bool builtin;
@@ -257,7 +258,7 @@ static int make(struct be_segment *segment, struct be_kernel *kernel, const stru
 		return -1;
 	if (modules.n)
 		qsort(modules.v, modules.n, sizeof(*modules.v), compare_modules);
-	if (be_modules_choose(&modules, required, wanted, notes, err) != 0 || remove_unchosen(&modules, err) != 0 ||
+	if (choose_all(&modules, required, wanted, notes, err) != 0 || remove_unchosen(&modules, err) != 0 ||
 	    write_meta(&modules, err) != 0 || run_depmod(&modules, err) != 0 ||
 	    be_cpio_open(&cpio, kernel->suite->cache, compressor, err) != 0 || pack(&cpio, &modules, err) != 0)
 		return -1;

@@ -43,9 +43,6 @@ int be_modules_list(struct be_modules *modules, struct be_kernel *kernel, struct
 int be_module_extract(struct be_modules *modules, struct be_module *module, struct be_error *err) BE_MUST_CHECK;
 /* One of modules.order, modules.builtin, modules.builtin.modinfo; false: the kernel has none. */
 bool be_modules_meta(const struct be_modules *modules, const char *name, struct be_buf *text);
-/* Chooses what the plan names and all that it depends on. */
-int be_modules_choose(struct be_modules *modules, const struct be_strv *required, const struct be_strv *wanted,
-		      struct be_strv *notes, struct be_error *err) BE_MUST_CHECK;
 /* "nd-pmem.ko.xz" -> "nd_pmem"; the caller frees. */
 char *be_module_name(const char *path);
 

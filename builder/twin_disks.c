@@ -98,7 +98,8 @@ static int64_t count_disks(const struct be_node *plan)
 	return n;
 }
 
-int64_t twin_disk_size(const struct be_twin_request *request, int64_t asked)
+/* The size of a disk that has @asked bytes on the machine (0: unknown). */
+static int64_t disk_size(const struct be_twin_request *request, int64_t asked)
 {
 	int64_t size = request->disk_size, disks = count_disks(request->plan);
 	if (!size) {
@@ -238,7 +239,7 @@ static void deviate_sizes(const struct be_twin_request *request, const struct be
 	be_autostrv struct be_strv seen = { 0 };
 	for (size_t i = 0; i < disks->n; i++) {
 		int64_t asked = be_get_int(disks->items[i], "size", 0), count = 0;
-		int64_t given = twin_disk_size(request, asked);
+		int64_t given = disk_size(request, asked);
 		be_autofree char *size = be_strf("%" PRId64, asked);
 		if (asked == 0 || asked == given || is_pmem(disks->items[i]) || be_strv_has(&seen, size))
 			continue;
@@ -294,7 +295,7 @@ int twin_add_disks(const struct be_twin_request *request, struct be_twin *twin, 
 			return be_fail(err, "%s: no name for a disk", name);
 		if (id.by_rule)
 			add_rule(&rules, disk, id.serial);
-		int64_t size = twin_disk_size(request, be_get_int(disk, "size", 0));
+		int64_t size = disk_size(request, be_get_int(disk, "size", 0));
 		be_autofree char *file = be_strf("disk%zu", i);
 		const char *path = twin_add_file(twin, file, size, be_get_int(disk, "partitions", 0));
 		be_strv_add(&twin->argv, "-blockdev");

@@ -34,7 +34,5 @@ void twin_make_cmdline(const struct be_twin_request *request, const struct twin_
 int twin_add_disks(const struct be_twin_request *request, struct be_twin *twin, struct be_error *err) BE_MUST_CHECK;
 /* A file of @size bytes for the twin; returns its name, which belongs to the twin. */
 const char *twin_add_file(struct be_twin *twin, const char *name, int64_t size, int64_t partitions);
-/* The size of a disk that has @asked bytes on the machine (0: unknown). */
-int64_t twin_disk_size(const struct be_twin_request *request, int64_t asked);
 
 #endif

@@ -13,7 +13,8 @@
 #define NODE_TIMEOUT 30.0   /* seconds until /dev/mdX is there */
 #define SETTLE_TIMEOUT "30"
 
-void be_setup_settle(struct be_setup *setup)
+/* Lets udev finish with new devices, where there is udev; bounded, and only waits. */
+static void settle(struct be_setup *setup)
 {
 	if (!be_exists("/run/udev/control"))
 		return;
@@ -43,7 +44,7 @@ int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struc
 		if (stop(setup, names.v[i], err) != 0)
 			return -1;
 	if (names.n)
-		be_setup_settle(setup);
+		settle(setup);
 	return 0;
 }
 
@@ -94,7 +95,7 @@ static int make_array(struct be_setup *setup, const struct be_node *array, struc
 		return be_wrap(err, "%s", path);
 	if (!wait_for_array(&setup->root, array))
 		return be_fail(err, "%s: the array does not run %.0f s after mdadm made it", path, NODE_TIMEOUT);
-	be_setup_settle(setup);
+	settle(setup);
 	return be_wipe_device(setup, path, err);
 }
 

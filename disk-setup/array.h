@@ -20,7 +20,5 @@ int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be
 /* Kernel name of the array that has the name of an array stanza; NULL: there is none. @running: one that is not
  * assembled far enough to run does not count. The caller frees. */
 char *be_array_find(const struct be_root *root, const struct be_node *array, bool running);
-/* Lets udev finish with new devices, where there is udev; bounded, and only waits. */
-void be_setup_settle(struct be_setup *setup);
 
 #endif

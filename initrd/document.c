@@ -6,7 +6,8 @@
 #include "initrd/machine.h"
 #include "initrd/system.h"
 
-struct be_node *be_document_machine(const struct be_guest *guest)
+/* The size of this machine, and what watches over it. */
+static struct be_node *machine(const struct be_guest *guest)
 {
 	struct be_machine_size size;
 	struct be_node *map = be_node_map();
@@ -39,7 +40,7 @@ static struct be_node *document(const struct be_guest *guest, const char *phase)
 	be_set_int(doc, "schema", 1);
 	be_set_str(doc, "phase", phase);
 	be_set(doc, "outcome", be_node_clone(guest->outcome));
-	be_set(doc, "machine", be_document_machine(guest));
+	be_set(doc, "machine", machine(guest));
 	be_set(doc, "environment", guest->environment ? be_node_clone(guest->environment) : be_node_map());
 	struct be_node *deviations = be_node_seq();
 	add_all(deviations, guest->setup.deviations);

@@ -11,7 +11,4 @@ int be_document_write(struct be_guest *guest, enum be_phase phase, const char *n
 /* Writes what is known so far as after.yaml, without looking anew: what is delivered should the runner die. */
 void be_document_draft(struct be_guest *guest);
 
-/* The size of this machine. */
-struct be_node *be_document_machine(const struct be_guest *guest);
-
 #endif

@@ -9,7 +9,8 @@
 #define MAX_ATOMS 10000u
 #define MAX_COST (64u << 20) /* bytes of all copies */
 
-bool be_job_expands(const struct be_keys *keys, const bool *present, const char *name)
+/* Does a list of @name expand when the programs @present are in the job? */
+static bool expands(const struct be_keys *keys, const bool *present, const char *name)
 {
 	const struct be_key *key = be_key_find(keys, name);
 	return key && ((key->uses & BE_KEY_EXPANDS) || be_job_is_parameter(keys, present, name));
@@ -86,7 +87,7 @@ static bool find_open(const struct walk *walk, const struct be_node *at, const c
 {
 	if (at->kind == BE_SCALAR)
 		return be_is_template(at->text);
-	if (at->kind == BE_SEQ && key && be_job_expands(walk->x->keys, walk->present, key))
+	if (at->kind == BE_SEQ && key && expands(walk->x->keys, walk->present, key))
 		return true;
 	if (place->depth >= BE_ARRAY_LEN(place->index))
 		return false;

@@ -30,8 +30,7 @@ void be_job_keep_own(struct be_node *job, const struct be_source *source, const 
 
 /* Which programs are in @job; [number of the program]. The caller frees. */
 bool *be_job_programs(const struct be_node *job, const struct be_keys *keys);
-/* Does a list of @name expand, and does @name belong to the job's name, when the programs @present are in the job? */
-bool be_job_expands(const struct be_keys *keys, const bool *present, const char *name);
+/* Does @name belong to the job's name when the programs @present are in the job? */
 bool be_job_is_parameter(const struct be_keys *keys, const bool *present, const char *name);
 
 /* Has the text a `{{ ... }}`? */

@@ -72,7 +72,8 @@ static bool named_date(const char *text, char date[16])
 	return false;
 }
 
-bool be_mail_date(const char *text, char date[16])
+/* The first date in @text as YYYY-MM-DD; false: there is none, or which number is the month cannot be told. */
+static bool first_date(const char *text, char date[16])
 {
 	for (const char *p = text; *p; p++) {
 		if (p > text && isalnum((unsigned char)p[-1]))
@@ -114,7 +115,7 @@ static bool attribution(const struct be_mail_lines *lines, size_t at, char date[
 	for (const char *p = text; (p = strstr(p, "On ")); p++)
 		if (p == text || p[-1] == ' ')
 			on = p;
-	return on && strlen(on) < 300 && be_mail_date(on, date);
+	return on && strlen(on) < 300 && first_date(on, date);
 }
 
 /* "Date: ..." of a mail, not of a commit; also as a row "| Date | ... |" of a page. */
@@ -125,7 +126,7 @@ static bool own_date(const struct be_mail_lines *lines, size_t at, char date[16]
 		return false;
 	if (!rest && (rest = be_mail_after(text, "|")))
 		rest = be_mail_after(rest, "Date") ? strchr(rest, '|') : NULL;
-	return rest && be_mail_date(rest, date);
+	return rest && first_date(rest, date);
 }
 
 static bool find_own_date(const struct be_mail_lines *lines, size_t at, char date[16])

@@ -24,8 +24,6 @@ void be_mail_lines_cut(const char *text, size_t len, struct be_mail_lines *out);
 void be_mail_lines_free(struct be_mail_lines *lines);
 #define be_automaillines be_cleanup(be_mail_lines_free)
 
-/* The first date in @text as YYYY-MM-DD; false: there is none, or which number is the month cannot be told. */
-bool be_mail_date(const char *text, char date[16]);
 /* Sets `date` and `date_from` of @table, which stands at line index @at. */
 void be_mail_set_date(struct be_node *table, const struct be_mail_lines *lines, size_t at);
 

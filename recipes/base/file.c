@@ -16,13 +16,6 @@ void be_close_fd(int *fd)
 	*fd = -1;
 }
 
-void be_close_file(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-	*f = NULL;
-}
-
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err)
 {
 	char block[65536];

@@ -12,8 +12,6 @@
 
 void be_close_fd(int *fd);
 #define be_autofd be_cleanup(be_close_fd)
-void be_close_file(FILE **f);
-#define be_autofile be_cleanup(be_close_file)
 
 /* Reads the whole of @path (also of files in /proc whose size is 0). More than @limit bytes is an error. */
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;

@@ -44,8 +44,6 @@ void be_node_free_ptr(struct be_node **node);
  * caller frees.
  */
 struct be_node *be_node_load(const char *text, size_t len, const char *name, struct be_error *err);
-/* All documents of a stream, as items of a sequence. */
-struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err);
 struct be_node *be_node_load_file(const char *path, struct be_error *err);
 
 /* Where a line of a text came from, when the text was put together from several files. */

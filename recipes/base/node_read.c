@@ -444,15 +444,10 @@ struct be_node *be_node_read(const struct be_node_source *source, struct be_erro
 	return docs;
 }
 
-struct be_node *be_node_load_all(const char *text, size_t len, const char *name, struct be_error *err)
-{
-	struct be_node_source source = { .text = text, .len = len, .name = name };
-	return be_node_read(&source, err);
-}
-
 struct be_node *be_node_load(const char *text, size_t len, const char *name, struct be_error *err)
 {
-	be_autonode struct be_node *docs = be_node_load_all(text, len, name, err);
+	const struct be_node_source source = { .text = text, .len = len, .name = name };
+	be_autonode struct be_node *docs = be_node_read(&source, err);
 	if (!docs)
 		return NULL;
 	if (docs->n != 1) {
