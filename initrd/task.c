@@ -11,7 +11,7 @@
 #include "initrd/procs.h"
 #include "initrd/system.h"
 
-#define DAEMON_MOMENT 0.5 /* seconds in which a daemon that cannot work has ended */
+#define DAEMON_MOMENT 1.0 /* seconds in which a daemon that cannot work has ended */
 #define STOP_GRACE 2.0
 #define POLL_NS 20000000
 
