@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,9 +41,13 @@ int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struc
 
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
 {
-	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK for the opening only: a named pipe that nobody writes to is empty, not a hang. */
+	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
+	int flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
+		return be_fail_errno(err, errno, "%s: cannot be read", path);
 	return be_read_fd(fd, path, limit, out, err);
 }
 
@@ -63,7 +68,14 @@ int be_write_fd(int fd, const char *name, const void *data, size_t len, struct b
 
 int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err)
 {
-	be_autofree char *tmp = be_strf("%s.XXXXXX", path);
+	struct stat st;
+	/* Renaming would put a plain file in the place of a device such as /dev/full, or of the link /dev/stdout. */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		be_fail(err, "%s: is there and is no regular file, so it is not replaced", path);
+		return be_hint(err, "give the name of a file");
+	}
+	be_autofree char *real = realpath(path, NULL);
+	be_autofree char *tmp = be_strf("%s.XXXXXX", real ? real : path);
 	be_autofd int fd = mkostemp(tmp, O_CLOEXEC);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be created", path);
@@ -72,7 +84,7 @@ int be_write_file(const char *path, const void *data, size_t len, unsigned mode,
 		rc = be_fail_errno(err, errno, "%s: mode cannot be set", path);
 	if (rc == 0 && fsync(fd) != 0 && errno != EINVAL)
 		rc = be_fail_errno(err, errno, "%s: cannot be written", path);
-	if (rc == 0 && rename(tmp, path) != 0)
+	if (rc == 0 && rename(tmp, real ? real : path) != 0)
 		rc = be_fail_errno(err, errno, "%s: cannot be put in place", path);
 	if (rc != 0)
 		unlink(tmp);

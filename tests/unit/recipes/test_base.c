@@ -1,6 +1,9 @@
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/node.h"
@@ -266,4 +269,27 @@ Test(error, context_and_hint)
 	be_hint(&err, "again");
 	cr_expect_str_eq(err.text, "while reading: file x: No such file or directory");
 	cr_expect_str_eq(err.hint, "look");
+}
+
+Test(base, a_device_is_no_place_for_a_file)
+{
+	char dir[] = "/tmp/base.XXXXXX";
+	cr_assert_not_null(mkdtemp(dir));
+	be_autofree char *pipe = be_strf("%s/pipe", dir), *file = be_strf("%s/file", dir);
+	be_autofree char *link = be_strf("%s/link", dir);
+	struct be_error err = BE_ERROR_INIT;
+	struct stat st;
+	cr_assert_eq(mkfifo(pipe, 0600), 0);
+	cr_expect_eq(be_write_file(pipe, "a", 1, 0644, &err), -1);
+	cr_expect(lstat(pipe, &st) == 0 && S_ISFIFO(st.st_mode));
+	/* Of a link the target is written. */
+	cr_assert_eq(be_write_file(file, "a", 1, 0644, &err), 0, "%s", err.text);
+	cr_assert_eq(symlink("file", link), 0);
+	cr_assert_eq(be_write_file(link, "bc", 2, 0644, &err), 0, "%s", err.text);
+	cr_expect(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+	cr_expect(lstat(file, &st) == 0 && st.st_size == 2);
+	be_autobuf struct be_buf buf = { 0 };
+	cr_expect_eq(be_read_file(pipe, 10, &buf, &err), 0, "a pipe without a writer is empty, not a hang");
+	cr_expect_eq(buf.len, 0);
+	cr_assert_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
 }
