@@ -129,8 +129,10 @@ static size_t collect(const struct be_node *manifest, const struct be_node *fact
 {
 	const struct be_node *environment = be_get(manifest, "environment");
 	size_t n = 0;
+	if (!environment || environment->kind != BE_MAP) /* not every manifest that is shown was written by us */
+		return 0;
 	for (size_t rank = 0; rank <= BE_ARRAY_LEN(ranks); rank++) {
-		for (size_t i = 0; environment && i < environment->n; i++) {
+		for (size_t i = 0; i < environment->n; i++) {
 			struct row row = { .name = environment->keys[i], .entry = environment->items[i] };
 			const struct be_node *factor = find_factor(factors, row.name);
 			const struct be_node *evidence = best_evidence(factor, &row.rank);

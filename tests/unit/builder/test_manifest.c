@@ -264,3 +264,14 @@ Test(manifest, never_too_wide)
 	be_autonode struct be_node *again = be_node_str(out.data);
 	cr_expect_str_eq(again->text, out.data, "a character was cut in two");
 }
+
+/* Found as a crash: a list has no keys. */
+Test(manifest, an_environment_that_is_no_map_shows_nothing)
+{
+	be_autonode struct be_node *manifest =
+		load("mkbenchenv: manifest\nschema: 1\nname: x\nenvironment: [a, {b: c}]\n");
+	struct be_manifest_view view = { .full = true };
+	be_autobuf struct be_buf text = { 0 };
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(be_manifest_text(manifest, NULL, &view, &text, &err), 0, "%s", err.text);
+}
