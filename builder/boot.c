@@ -89,16 +89,24 @@ static int describe_twin(struct boot *b, struct be_error *err)
 	return be_twin_make(&twin, &b->twin, err);
 }
 
+/* A manifest of ours and no kernel: other people's folders have a manifest.yaml too, and so has the image itself. */
+static bool is_result(const char *path)
+{
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autofree char *kernel = be_strf("%s/vmlinuz", path);
+	be_autonode struct be_node *manifest = be_manifest_load(path, &ignored);
+	return manifest && !be_exists(kernel);
+}
+
 /* A result of ours, or nothing: whatever else stands there is not ours to replace. */
 static int check_output(const char *path, struct be_error *err)
 {
 	struct stat st;
 	if (lstat(path, &st) != 0)
 		return 0;
-	be_autofree char *manifest = be_strf("%s/manifest.yaml", path);
 	be_autostrv struct be_strv names = { 0 };
 	struct be_root root = { .prefix = "" };
-	if (S_ISDIR(st.st_mode) && (be_exists(manifest) || (be_root_list(&root, path, &names) == 0 && names.n == 0)))
+	if (S_ISDIR(st.st_mode) && (is_result(path) || (be_root_list(&root, path, &names) == 0 && names.n == 0)))
 		return 0;
 	be_fail_usage(err, "%s: is there and is no result of mkbenchenv", path);
 	return be_hint(err, "Choose another folder with -o.");
@@ -181,9 +189,12 @@ static int write_result(struct boot *b, enum be_status *status, struct be_error 
 	be_autofree char *old = be_strf("%s/old", b->folder);
 	if (rename(b->request->output, old) != 0 && errno != ENOENT)
 		return be_fail_errno(err, errno, "%s: cannot be replaced", b->request->output);
-	if (rename(made, b->request->output) != 0)
-		return be_fail_errno(err, errno, "%s: cannot be put in place", b->request->output);
-	return 0;
+	if (rename(made, b->request->output) == 0)
+		return 0;
+	be_fail_errno(err, errno, "%s: cannot be put in place", b->request->output);
+	if (rename(old, b->request->output) != 0 && errno != ENOENT)
+		return be_hint(err, "The old result could not be put back either.");
+	return -1;
 }
 
 static int boot(struct boot *b, enum be_status *status, struct be_error *err)

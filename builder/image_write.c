@@ -7,14 +7,18 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "builder/image_folder.h"
 #include "builder/image_parts.h"
 
 #define BLOCK (256u << 10)
 
+/* By what the manifest says: a folder of somebody else may hold files of the same names. */
 static bool is_image(const char *path)
 {
-	be_autofree char *manifest = be_strf("%s/manifest.yaml", path), *kernel = be_strf("%s/vmlinuz", path);
-	return be_exists(manifest) && be_exists(kernel);
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autofree char *kernel = be_strf("%s/vmlinuz", path);
+	be_autonode struct be_node *manifest = be_manifest_load(path, &ignored);
+	return manifest && be_exists(kernel);
 }
 
 int be_image_check_output(const char *path, struct be_error *err)
