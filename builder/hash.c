@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -103,9 +104,13 @@ int be_hash_file(const char *path, char out[BE_HASH_TEXT], int64_t *size, struct
 {
 	be_autohash struct be_hash hash = { 0 };
 	int64_t bytes = 0;
-	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	struct stat st;
+	/* O_NONBLOCK: a named pipe in the place of a file is an answer, not a wait; files do not heed it. */
+	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) != 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
+	if (!S_ISREG(st.st_mode))
+		return be_fail(err, "%s: is no regular file", path);
 	be_hash_start(&hash);
 	if (add_fd(&hash, fd, path, &bytes, err) != 0)
 		return -1;

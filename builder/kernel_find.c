@@ -264,6 +264,8 @@ int be_kernel_find(struct be_kernel *kernel, struct be_suite *suite, const char 
 	}
 	if (S_ISDIR(st.st_mode))
 		return find_folder(kernel, wish, modules, err);
+	if (!S_ISREG(st.st_mode)) /* opening a pipe would wait for its writer, even past an interrupt */
+		return be_fail_usage(err, "kernel %s: is a device, pipe or socket and no file", wish);
 	if (is_deb(wish))
 		return modules ? be_fail_usage(err, "--modules does not go with a .deb, which has its own")
 			       : find_package(kernel, wish, err);
