@@ -1,4 +1,5 @@
 /* The program: a table of subcommands; a first word that is none of them is the job file of `build`. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,8 +87,22 @@ static int default_command(int argc, char **argv)
 	return build->run(argc, argv);
 }
 
+/*
+ * A file that is opened while a standard descriptor is closed takes its number, and messages would land in an image.
+ * The wrong direction keeps what was closed an error.
+ */
+static bool hold_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	if (!hold_standard_descriptors())
+		return BE_FAILED;
 	if (argc < 2) {
 		fputs("mkbenchenv: neither a job file nor a command is given\n`mkbenchenv --help` lists the "
 		      "commands.\n",
