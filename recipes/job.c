@@ -144,6 +144,11 @@ static int check_documents(const struct be_source *source, const struct be_node 
 			be_strv_addf(warnings, "%s: an empty document", be_where(doc));
 		else if (doc->kind != BE_MAP)
 			return be_fail_usage(err, "%s: a job is a map of keys and values", be_where(doc));
+		const char *kind = be_get_str(doc, "mkbenchenv", NULL);
+		if (kind) {
+			be_fail_usage(err, "%s: is a %s of mkbenchenv and no job", be_where(doc), kind);
+			return be_hint(err, "give the job file that it was made of");
+		}
 	}
 	return 0;
 }
