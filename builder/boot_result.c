@@ -54,10 +54,9 @@ static struct be_node *describe_result(const struct be_boot_outcome *o, const st
 	};
 	struct be_node *result = be_result_state(delivered, &ending);
 	be_autostrv struct be_strv notes = { 0 };
-	be_set(result, "metrics",
-	       be_metrics_make(be_get(o->image->plan, "workload"), be_get(result, "steps"), dir, &notes));
-	if (notes.n)
-		be_set(result, "metrics_missing", be_node_strv(&notes));
+	struct be_node *metrics =
+		be_metrics_make(be_get(o->image->plan, "workload"), be_get(result, "steps"), dir, &notes);
+	be_result_add_metrics(result, metrics, &notes);
 	return result;
 }
 

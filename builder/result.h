@@ -28,6 +28,11 @@ struct be_ending {
 };
 /* The manifest's `result:` without metrics: state, reason, complete, step, steps, console. The caller frees. */
 struct be_node *be_result_state(const struct be_delivered *delivered, const struct be_ending *ending);
+/*
+ * Adds the figures (takes ownership of @metrics) and what is @missing of them. A run that should have had figures and
+ * has none at all is failed, whatever its exit status was.
+ */
+void be_result_add_metrics(struct be_node *result, struct be_node *metrics, const struct be_strv *missing);
 /* Exit status that goes with the state. */
 int be_result_status(const struct be_node *result);
 

@@ -45,6 +45,18 @@ struct be_node *be_result_state(const struct be_delivered *delivered, const stru
 	return result;
 }
 
+void be_result_add_metrics(struct be_node *result, struct be_node *metrics, const struct be_strv *missing)
+{
+	be_set(result, "metrics", metrics);
+	if (!missing->n)
+		return;
+	be_set(result, "metrics_missing", be_node_strv(missing));
+	if (metrics->n || strcmp(be_get_str(result, "state", ""), "done") != 0)
+		return;
+	be_set_str(result, "state", "failed");
+	be_set(result, "reason", be_node_strf("the workload ended without a figure: %s", missing->v[0]));
+}
+
 int be_result_status(const struct be_node *result)
 {
 	const char *state = be_get_str(result, "state", "");

@@ -290,3 +290,29 @@ Test(result, no_observation)
 	cr_expect_null(d.before);
 	cr_expect_str_eq(d.problem, "before.yaml is no observation document of schema 1");
 }
+
+static void expect_figures(const char *state, bool figure, bool missing, const char *wanted, int status)
+{
+	be_autonode struct be_node *result = be_node_map();
+	struct be_node *metrics = be_node_map();
+	be_autostrv struct be_strv notes = { 0 };
+	be_set_str(result, "state", state);
+	be_set(result, "complete", be_node_bool(true));
+	if (figure)
+		be_set(metrics, "a.ops", be_node_real(1.5));
+	if (missing)
+		be_strv_add(&notes, "a.rate: no such figure on stdout");
+	be_result_add_metrics(result, metrics, &notes);
+	cr_expect_str_eq(be_get_str(result, "state", ""), wanted);
+	cr_expect_eq(be_result_status(result), status);
+}
+
+/* An exit status that the workload's definition accepts must not hide that nothing was measured. */
+Test(result, a_run_without_any_figure_failed)
+{
+	expect_figures("done", true, false, "done", BE_OK);
+	expect_figures("done", true, true, "done", BE_OK);
+	expect_figures("done", false, false, "done", BE_OK); /* none was to be had */
+	expect_figures("done", false, true, "failed", BE_FAILED);
+	expect_figures("refused", false, true, "refused", BE_DIFFERS);
+}
