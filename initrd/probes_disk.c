@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "disk-setup/device.h"
 #define SECTOR 512
 #define NVME_IDENTIFY 0x06       /* NVM Express base specification: Identify command */
 #define NVME_IDENTIFY_BYTES 4096 /* its data */
@@ -131,7 +132,7 @@ struct be_reading be_probe_partition(const struct be_look *look)
 	be_autonode struct be_node *map = be_node_map();
 	for (size_t i = 0; devices && i < devices->n; i++) {
 		be_autofree char *kernel = be_kernel_name(&look->o->root, be_get_str(devices->items[i], "path", ""));
-		be_autofree char *disk = kernel ? be_whole_disk(&look->o->root, kernel) : NULL;
+		be_autofree char *disk = kernel ? be_device_whole(&look->o->root, kernel) : NULL;
 		if (!be_streq(disk, disk_of(look)) || be_streq(kernel, disk))
 			continue;
 		struct be_node *part = be_node_map();

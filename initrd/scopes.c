@@ -2,29 +2,14 @@
 
 #include <string.h>
 
+#include "disk-setup/device.h"
+
 char *be_kernel_name(const struct be_root *root, const char *path)
 {
 	be_autofree char *full = be_root_path(root, path);
 	be_autofree char *real = realpath(full, NULL);
 	const char *name = real ? strrchr(real, '/') : NULL;
 	return name && name[1] ? be_strdup(name + 1) : NULL;
-}
-
-char *be_whole_disk(const struct be_root *root, const char *kernel)
-{
-	be_autofree char *partition = be_strf("/sys/class/block/%s/partition", kernel);
-	if (!be_root_exists(root, partition))
-		return be_strdup(kernel);
-	/* /sys/class/block/sda1 leads to .../block/sda/sda1. */
-	be_autofree char *link = be_strf("/sys/class/block/%s", kernel);
-	be_autofree char *full = be_root_path(root, link);
-	be_autofree char *real = realpath(full, NULL);
-	char *slash = real ? strrchr(real, '/') : NULL;
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	slash = strrchr(real, '/');
-	return slash ? be_strdup(slash + 1) : NULL;
 }
 
 static struct be_instance *add(struct be_instances *list, const char *key)
@@ -50,7 +35,7 @@ static char *device_disk(const struct be_root *root, const struct be_node *devic
 	be_autofree char *kernel = known ? be_strdup(known) : be_kernel_name(root, be_get_str(device, "path", ""));
 	if (!kernel)
 		return NULL;
-	return be_whole_disk(root, kernel);
+	return be_device_whole(root, kernel);
 }
 
 static void load_disks(struct be_scopes *scopes, const struct be_root *root, const struct be_node *layout,

@@ -42,9 +42,8 @@ bool be_scope_parse(const char *word, enum be_scope *scope); /* NULL is run */
 char *be_scope_expand(const struct be_scopes *scopes, enum be_scope scope, const struct be_instance *at,
 		      const char *text, const char **missing);
 
-/* Kernel name of the device behind @path (links are followed below the root), and of the whole disk that it lies on;
- * NULL when there is none. The caller frees. */
+/* Kernel name of the device behind @path (links are followed below the root); NULL when there is none. The caller
+ * frees. */
 char *be_kernel_name(const struct be_root *root, const char *path);
-char *be_whole_disk(const struct be_root *root, const char *kernel);
 
 #endif
