@@ -167,7 +167,7 @@ static char *interpret(const struct be_node *observe, const char *text, const ch
 	return unit ? in_bytes(value, unit) : be_strdup(be_trim(value));
 }
 
-/* Figures that go on changing: that both read a number is all that can be asked. */
+/* Figures that go on changing between the two readings. */
 static bool changes_by_itself(const char *name)
 {
 	static const char *const names[] = { "memory.available_at_start",     "memory.cache_per_node",
@@ -179,6 +179,17 @@ static bool changes_by_itself(const char *name)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* Both are whole numbers; large ones agree within a factor of two, which tells bytes from pages and kilobytes. */
+static void compare_changing(const char *name, const char *observed, const char *read)
+{
+	char *end_observed, *end_read;
+	double a = strtod(observed, &end_observed), b = strtod(read, &end_read);
+	bool large = a > 1 << 26 || b > 1 << 26;
+	cr_expect(*observed && !*end_observed && *read && !*end_read && a >= 0 && b >= 0 &&
+			  (!large || (a < 2 * b && b < 2 * a)),
+		  "%s: \"%s\", the shell \"%s\"", name, observed, read);
 }
 
 static const struct be_node *of_instance(const struct be_node *observed, const char *instance)
@@ -198,10 +209,8 @@ static void compare_map(const char *name, const struct be_node *observed, const 
 			continue;
 		*equals = '\0';
 		const char *slash = strrchr(lines.v[i], '/'), *key = slash ? slash + 1 : lines.v[i];
-		const char *found = be_get_str(observed, key, NULL);
-		if (found)
-			cr_expect_str_eq(found, equals + 1, "%s %s: \"%s\", the shell \"%s\"", name, key, found,
-					 equals + 1);
+		const char *found = be_get_str(observed, key, "nothing");
+		cr_expect_str_eq(found, equals + 1, "%s %s: \"%s\", the shell \"%s\"", name, key, found, equals + 1);
 	}
 }
 
@@ -231,7 +240,7 @@ static bool compare(const struct lab *lab, const struct be_node *factor, size_t 
 		return false;
 	}
 	if (changes_by_itself(name))
-		cr_expect(strtod(value->text, NULL) >= 0 && strtod(read, NULL) >= 0);
+		compare_changing(name, value->text, read);
 	else
 		cr_expect_str_eq(value->text, read, "%s %s: \"%s\", the shell \"%s\"", name, instance, value->text,
 				 read);
