@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 
 #include "disk-setup/device.h"
+
 #define SECTOR 512
 #define NVME_IDENTIFY 0x06       /* NVM Express base specification: Identify command */
 #define NVME_IDENTIFY_BYTES 4096 /* its data */
