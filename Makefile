@@ -38,8 +38,8 @@ pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 FOLDERS := recipes disk-setup initrd builder
 src_recipes := $(wildcard recipes/*.c recipes/base/*.c)
 src_disk-setup := $(filter-out disk-setup/main.c,$(wildcard disk-setup/*.c))
-src_initrd := $(filter-out initrd/main.c,$(wildcard initrd/*.c))
-src_builder := $(filter-out builder/main.c,$(wildcard builder/*.c))
+src_initrd := $(filter-out initrd/main.c,$(wildcard initrd/*.c initrd/*/*.c))
+src_builder := $(filter-out builder/main.c,$(wildcard builder/*.c builder/*/*.c))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 all: programs guest

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "builder/boot.h"
+#include "builder/twin/boot.h"
 #include "builder/commands.h"
 #include "builder/usage.h"
 #include "units.h"

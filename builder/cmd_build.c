@@ -3,7 +3,7 @@
 
 #include "builder/commands.h"
 #include "base/file.h"
-#include "builder/image.h"
+#include "builder/image/image.h"
 #include "builder/recipe.h"
 #include "builder/usage.h"
 

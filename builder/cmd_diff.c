@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "builder/commands.h"
-#include "builder/diff.h"
-#include "builder/image_folder.h"
+#include "builder/report/diff.h"
+#include "builder/image/image_folder.h"
 #include "builder/paths.h"
 #include "builder/usage.h"
 #include "factor.h"

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "builder/commands.h"
-#include "builder/import.h"
+#include "builder/report/import.h"
 #include "builder/paths.h"
 #include "builder/usage.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "builder/commands.h"
-#include "builder/image_folder.h"
-#include "builder/manifest.h"
+#include "builder/image/image_folder.h"
+#include "builder/report/manifest.h"
 #include "builder/paths.h"
 #include "builder/usage.h"
 #include "factor.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "builder/import.h"
+#include "builder/report/import.h"
 #include "mail.h"
 
 #define SNIFFED (256u << 10) /* a mail's header ends within that */

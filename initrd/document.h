@@ -3,7 +3,7 @@
 #define BE_DOCUMENT_H
 
 #include "initrd/guest.h"
-#include "initrd/observe.h"
+#include "initrd/observe/observe.h"
 
 /* Observes and writes the document of @phase to the state folder as @name. The guest's `environment` is replaced. */
 int be_document_write(struct be_guest *guest, enum be_phase phase, const char *name,

@@ -6,8 +6,8 @@
 #include "base/node.h"
 #include "deviation.h"
 #include "disk-setup/setup.h"
-#include "initrd/sample.h"
-#include "initrd/scopes.h"
+#include "initrd/observe/sample.h"
+#include "initrd/observe/scopes.h"
 
 struct be_guest {
 	struct be_root root;

@@ -4,7 +4,7 @@
 
 #include "factor.h"
 #include "initrd/guest.h"
-#include "initrd/observe.h"
+#include "initrd/observe/observe.h"
 #include "units.h"
 
 /* How many numbers a list such as "0-3,8" of sysfs names. */

@@ -8,7 +8,7 @@
 
 #include "base/process.h"
 #include "initrd/document.h"
-#include "initrd/facts.h"
+#include "initrd/observe/facts.h"
 #include "initrd/guest.h"
 #include "initrd/link.h"
 #include "initrd/machine.h"

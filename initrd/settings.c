@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "initrd/guest.h"
-#include "initrd/observe.h"
+#include "initrd/observe/observe.h"
 #include "initrd/system.h"
 
 bool be_setting_is(const char *text, const char *value)

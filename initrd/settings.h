@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/node.h"
-#include "initrd/scopes.h"
+#include "initrd/observe/scopes.h"
 
 struct be_settings {
 	const struct be_root *root;

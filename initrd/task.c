@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "initrd/procs.h"
+#include "initrd/observe/procs.h"
 #include "initrd/system.h"
 
 #define DAEMON_MOMENT 1.0 /* seconds in which a daemon that cannot work has ended */

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "builder/import.h"
+#include "builder/report/import.h"
 #include "mail.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "builder/diff.h"
-#include "builder/manifest.h"
+#include "builder/report/diff.h"
+#include "builder/report/manifest.h"
 #include "factor.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
-#include "builder/deb.h"
+#include "builder/packages/deb.h"
 
 struct bench {
 	char dir[32];

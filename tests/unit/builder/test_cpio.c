@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "builder/cpio.h"
+#include "builder/image/cpio.h"
 
 static const struct be_compressor zstd = { .name = "zstd", .level = 3 };
 static const struct be_compressor gzip = { .name = "gzip", .level = 6 };

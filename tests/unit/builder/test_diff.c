@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "builder/diff.h"
+#include "builder/report/diff.h"
 
 /* A small catalogue: one factor of each kind of evidence, and one whose values are only stated. */
 static const char catalogue[] =

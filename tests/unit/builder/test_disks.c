@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/disks.h"
+#include "builder/twin/disks.h"
 
 static char dir[64], path[96];
 

@@ -1,6 +1,6 @@
 #include "build_test.h"
 
-#include "builder/elf.h"
+#include "builder/packages/elf.h"
 
 /* A program and a library made by the compiler of the machine. */
 static void make(const struct bench *b, const char *name, const char *flags, struct be_buf *out)

@@ -1,8 +1,8 @@
 #include "build_test.h"
 
-#include "builder/given.h"
-#include "builder/given_parts.h"
-#include "builder/segment.h"
+#include "builder/packages/given.h"
+#include "builder/packages/given_parts.h"
+#include "builder/image/segment.h"
 
 static const struct be_compressor none = { .name = "none" };
 

@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "builder/import.h"
+#include "builder/report/import.h"
 
 /* The text that is read of a mail; the caller frees. */
 static char *decode(const char *mail, bool *attached)

@@ -1,6 +1,6 @@
 #include "build_test.h"
 
-#include "builder/kernel.h"
+#include "builder/kernel/kernel.h"
 
 #define RELEASE "6.1.0-test"
 

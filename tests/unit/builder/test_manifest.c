@@ -1,8 +1,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "builder/manifest.h"
-#include "builder/manifest_text.h"
+#include "builder/report/manifest.h"
+#include "builder/report/manifest_text.h"
 
 static struct be_node *load(const char *text)
 {

@@ -1,6 +1,6 @@
 #include "build_test.h"
 
-#include "builder/modules.h"
+#include "builder/kernel/modules.h"
 
 #define RELEASE "6.1.0-test"
 

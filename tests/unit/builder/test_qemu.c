@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/initrd_extend.h"
-#include "builder/qemu.h"
+#include "builder/twin/initrd_extend.h"
+#include "builder/twin/qemu.h"
 
 static char dir[64], console[96];
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/hash.h"
-#include "builder/result.h"
+#include "builder/image/hash.h"
+#include "builder/twin/result.h"
 
 #define BEFORE "mkbenchenv: observation\nschema: 1\nphase: before\noutcome: {state: running}\n"
 #define AFTER(outcome) \

@@ -1,8 +1,8 @@
 #include "build_test.h"
 
 #include "base/node.h"
-#include "builder/deb_select.h"
-#include "builder/segment.h"
+#include "builder/packages/deb_select.h"
+#include "builder/image/segment.h"
 
 static const struct be_compressor none = { .name = "none" };
 static const struct be_compressor zstd = { .name = "zstd", .level = 3 };

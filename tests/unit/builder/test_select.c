@@ -1,6 +1,6 @@
 #include "build_test.h"
 
-#include "builder/deb_select.h"
+#include "builder/packages/deb_select.h"
 
 /* Three libraries and two programs in packages of their own, as a release has them:
  *   tool (bin/tool, needs liba; bin/t -> tool)  ->  liba (needs libb by RUNPATH)  ->  libb

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "builder/twin.h"
+#include "builder/twin/twin.h"
 
 /* What every twin of these tests begins and ends with. */
 #define HEAD "qemu-system-x86_64 -nodefaults -no-user-config -display none -no-reboot "

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "builder/twin.h"
+#include "builder/twin/twin.h"
 #include "host.h"
 #include "job.h"
 #include "plan.h"

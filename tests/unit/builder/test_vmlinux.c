@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/accel.h"
-#include "builder/vmlinux.h"
+#include "builder/twin/accel.h"
+#include "builder/kernel/vmlinux.h"
 
 static char dir[64], image[96];
 static struct be_cache cache;

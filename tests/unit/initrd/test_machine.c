@@ -1,4 +1,4 @@
-#include "initrd/facts.h"
+#include "initrd/observe/facts.h"
 #include "initrd/machine.h"
 #include "tree.h"
 

@@ -1,5 +1,5 @@
 #include "factor.h"
-#include "initrd/observe.h"
+#include "initrd/observe/observe.h"
 #include "tree.h"
 
 /* The shipped catalogue on a recorded machine gives what init stated of that machine when it was recorded. */

@@ -1,9 +1,9 @@
 #include <fcntl.h>
 
-#include "initrd/observe.h"
-#include "initrd/procs.h"
-#include "initrd/sample.h"
-#include "initrd/sample_cpu.h"
+#include "initrd/observe/observe.h"
+#include "initrd/observe/procs.h"
+#include "initrd/observe/sample.h"
+#include "initrd/observe/sample_cpu.h"
 #include "tree.h"
 
 Test(sample, open_flags_in_words)

@@ -1,7 +1,7 @@
 #include <signal.h>
 
 #include "initrd/document.h"
-#include "initrd/facts.h"
+#include "initrd/observe/facts.h"
 #include "initrd/steps.h"
 #include "tree.h"
 

@@ -1,5 +1,5 @@
 #include "initrd/kmsg.h"
-#include "initrd/observe.h"
+#include "initrd/observe/observe.h"
 #include "initrd/port.h"
 #include "initrd/system.h"
 #include "tree.h"

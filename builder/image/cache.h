@@ -1,0 +1,76 @@
+/*
+ * The cache: objects named by the SHA-256 of their bytes, and keys (the hash of everything an object was made from)
+ * that lead to them. Every use verifies the bytes; what is damaged is removed and made again. New files appear by
+ * rename, so that builds may run at the same time, and one that is killed leaves nothing but an old temporary file.
+ * Nothing is synced to the disk: after a power loss the verification finds what is missing.
+ */
+#ifndef BE_CACHE_H
+#define BE_CACHE_H
+
+#include <stdbool.h>
+
+#include "builder/image/hash.h"
+
+struct be_cache {
+	char *dir;
+};
+
+struct be_object {
+	char sha256[BE_HASH_TEXT];
+	int64_t size;
+	char *path;
+};
+void be_object_free(struct be_object *object);
+#define be_autoobject be_cleanup(be_object_free)
+
+/* Makes the folders of the cache and removes temporary files that are older than a day. */
+int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err) BE_MUST_CHECK;
+void be_cache_close(struct be_cache *cache);
+
+/* A file on its way into the cache. Errors of writing name the cache and say what to do when it is full. */
+struct be_cache_file {
+	const struct be_cache *cache;
+	char *path;
+	int fd;
+	struct be_hash hash;
+	int64_t size;
+};
+#define BE_CACHE_FILE_INIT \
+	{                  \
+		.fd = -1   \
+	}
+int be_cache_file_open(struct be_cache_file *file, const struct be_cache *cache, struct be_error *err) BE_MUST_CHECK;
+int be_cache_file_write(struct be_cache_file *file, const void *data, size_t len, struct be_error *err) BE_MUST_CHECK;
+/* Puts the file in its place as an object. */
+int be_cache_file_keep(struct be_cache_file *file, struct be_object *object, struct be_error *err) BE_MUST_CHECK;
+void be_cache_file_drop(struct be_cache_file *file); /* removes it unless it was kept */
+#define be_autocachefile be_cleanup(be_cache_file_drop)
+
+/* Moves a finished file of the same file system into the cache if its bytes are those of @sha256 (NULL: whatever they
+ * are). */
+int be_cache_adopt(const struct be_cache *cache, const char *path, const char *sha256, struct be_object *object,
+		   struct be_error *err) BE_MUST_CHECK;
+
+/* The object of that hash, verified. False when it is not there (any more). */
+bool be_cache_object(const struct be_cache *cache, const char *sha256, struct be_object *object);
+/* The object that @key of @kind leads to, verified. */
+bool be_cache_get(const struct be_cache *cache, const char *kind, const char *key, struct be_object *object);
+int be_cache_set(const struct be_cache *cache, const char *kind, const char *key, const struct be_object *object,
+		 struct be_error *err) BE_MUST_CHECK;
+
+/* The same for texts of moderate size. */
+bool be_cache_get_text(const struct be_cache *cache, const char *kind, const char *key, struct be_buf *text);
+int be_cache_set_text(const struct be_cache *cache, const char *kind, const char *key, const char *text, size_t len,
+		      struct be_error *err) BE_MUST_CHECK;
+
+/* A file for pwrite; without @path it has no name and goes away by itself, else the caller adopts or removes it. -1 on
+ * failure. */
+int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err) BE_MUST_CHECK;
+/* A folder for the caller, who removes it by be_remove_tree; NULL on failure. */
+char *be_cache_tempdir(const struct be_cache *cache, struct be_error *err);
+/* A hint that names the cache, for what could not be written there; returns -1. */
+int be_cache_hint(const struct be_cache *cache, struct be_error *err);
+/* Does the error say that there is no room? A child's error is known by its text alone. */
+bool be_disk_is_full(const struct be_error *err);
+
+#endif

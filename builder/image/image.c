@@ -1,0 +1,277 @@
+#include "builder/image/image.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include "builder/image/image_parts.h"
+#include "builder/kernel/modules.h"
+#include "builder/parallel.h"
+
+static void build_free(struct be_build *build)
+{
+	for (size_t i = 0; build->debs && i < build->packages.n; i++)
+		be_deb_free(&build->debs[i]);
+	for (size_t i = 0; build->segments && i < build->n; i++)
+		be_segment_free(&build->segments[i]);
+	free(build->debs);
+	free(build->segments);
+	be_givens_free(&build->given);
+	be_selection_free(&build->selection);
+	be_packages_free(&build->packages);
+	be_kernel_free(&build->kernel);
+	be_suite_close(&build->suite);
+	be_cache_close(&build->cache);
+	be_node_free(build->guest);
+	be_strv_free(&build->notes);
+	be_buf_free(&build->plan);
+	be_buf_free(&build->cmdline);
+}
+
+static const struct be_node *image_of(const struct be_build *build)
+{
+	return be_get(build->request->plan, "image");
+}
+
+/* The files of the image that are the plan itself. */
+static int write_texts(struct be_build *build, struct be_error *err)
+{
+	be_autostrv struct be_strv words = { 0 };
+	if (be_node_yaml(build->request->plan, &build->plan, err) != 0)
+		return -1;
+	be_get_strv(be_get(build->request->plan, "boot"), "cmdline", &words);
+	for (size_t i = 0; i < words.n; i++)
+		be_buf_addf(&build->cmdline, "%s%s", i ? " " : "", words.v[i]);
+	be_buf_addc(&build->cmdline, '\n');
+	return 0;
+}
+
+static int find_suite(struct be_build *build, struct be_error *err)
+{
+	const char *suite = build->request->suite;
+	be_progress_step(&build->progress, "suite");
+	if (!suite)
+		suite = be_get_str(image_of(build), "suite", NULL);
+	if (be_suite_open(&build->suite, &build->cache, &build->progress, suite, err) != 0)
+		return -1;
+	be_progress_done(&build->progress, "Debian %s%s", build->suite.name,
+			 build->suite.fresh ? ", package lists fetched" : "");
+	return 0;
+}
+
+static int find_packages(struct be_build *build, struct be_error *err)
+{
+	be_autostrv struct be_strv names = { 0 };
+	const struct be_build_request *request = build->request;
+	be_progress_step(&build->progress, "packages");
+	be_get_strv(image_of(build), "packages", &names);
+	if (!names.n)
+		return be_fail_usage(err, "plan: image.packages is empty: an image needs at least a shell and udev");
+	if (be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err) != 0 ||
+	    be_apt_resolve(&build->suite, &names, &build->packages, err) != 0)
+		return -1;
+	while (build->named < build->packages.n && be_strv_has(&names, build->packages.v[build->named].name))
+		build->named++;
+	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
+	for (size_t i = 0; i < build->packages.n; i++)
+		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
+	be_progress_done(&build->progress, "%zu named, %zu with all they depend on", build->named, build->packages.n);
+	return 0;
+}
+
+struct reading {
+	struct be_build *build;
+	struct be_select_request request;
+	bool recalled;
+	double kernel, files; /* seconds */
+};
+
+/* In one go what is surely needed: the kernel, and the packages that the plan names. */
+static int fetch(struct reading *reading, struct be_error *err)
+{
+	struct be_build *build = reading->build;
+	struct be_packages *kernel = &build->kernel.packages;
+	be_autofree struct be_package **wanted = be_alloc((build->named + kernel->n + 1) * sizeof(struct be_package *));
+	size_t n = 0;
+	for (size_t i = 0; !build->kernel.image.path && i < kernel->n; i++)
+		wanted[n++] = &kernel->v[i];
+	for (size_t i = 0; !reading->recalled && i < build->named; i++)
+		if (!be_deb_index_cached(&build->debs[i], &build->cache))
+			wanted[n++] = &build->packages.v[i];
+	return be_apt_fetch(&build->suite, wanted, n, err);
+}
+
+static int read_part(void *data, size_t item, struct be_error *err)
+{
+	struct reading *reading = data;
+	struct be_build *build = reading->build;
+	double began = be_progress_clock();
+	int rc = 0;
+	if (item == 0) {
+		rc = be_kernel_read(&build->kernel, err);
+		reading->kernel = be_progress_clock() - began;
+	} else if (!reading->recalled) {
+		rc = be_givens_select(&build->given, &reading->request, &build->selection, err);
+		reading->files = be_progress_clock() - began;
+	}
+	return rc;
+}
+
+/* The kernel's package takes as long to decompress as all the others: both at once. */
+static int read_inputs(struct be_build *build, struct be_error *err)
+{
+	struct reading reading = { .build = build,
+				   .request = { .suite = &build->suite,
+						.packages = &build->packages,
+						.named = build->named,
+						.debs = build->debs } };
+	const struct be_kernel *kernel = &build->kernel;
+	be_progress_step(&build->progress, "unpack");
+	be_get_strv(image_of(build), "programs", &reading.request.programs);
+	be_get_strv(image_of(build), "files", &reading.request.files);
+	be_givens_leave_out(&build->given, &reading.request.programs);
+	reading.recalled = be_givens_recall(&build->given, &reading.request, &build->selection);
+	int rc = fetch(&reading, err);
+	if (rc == 0)
+		rc = be_parallel(2, read_part, &reading, err);
+	if (rc == 0)
+		rc = be_givens_settle(&build->given, &reading.request, &build->selection, err);
+	be_strv_free(&reading.request.programs);
+	be_strv_free(&reading.request.files);
+	be_strv_free(&reading.request.libraries);
+	if (rc != 0)
+		return -1;
+	size_t n = 0;
+	for (size_t i = 0; i < build->selection.n; i++)
+		n += build->selection.picks[i].paths.n;
+	be_progress_part(&build->progress, "kernel", reading.kernel, "%s%s%s", kernel->release,
+			 kernel->version ? ", package " : "", kernel->version ? kernel->version : "");
+	be_progress_part(&build->progress, "files", reading.files, "%zu of %zu packages", n, build->selection.n);
+	be_kernel_compressor(kernel, build->request->small, &build->compressor);
+	return be_kernel_check(kernel, build->selection.oldest_kernel, err);
+}
+
+/* Everything that comes from the mirror. */
+static int find_inputs(struct be_build *build, struct be_error *err)
+{
+	if (find_suite(build, err) != 0 || find_packages(build, err) != 0)
+		return -1;
+	return read_inputs(build, err);
+}
+
+/* A mirror drops the archives of superseded versions: lists that are older than that lead nowhere, new ones do. */
+static int find_inputs_again(struct be_build *build, struct be_error *err)
+{
+	struct be_error first = *err;
+	for (size_t i = 0; build->debs && i < build->packages.n; i++)
+		be_deb_free(&build->debs[i]);
+	free(build->debs);
+	build->debs = NULL;
+	build->named = 0;
+	be_packages_free(&build->packages);
+	be_selection_free(&build->selection);
+	be_kernel_free(&build->kernel);
+	if (be_suite_refresh(&build->suite, err) != 0) {
+		*err = first;
+		return -1;
+	}
+	be_suite_close(&build->suite);
+	return find_inputs(build, err);
+}
+
+static int make_modules(struct be_build *build, struct be_segment *segment, struct be_error *err)
+{
+	be_autostrv struct be_strv required = { 0 }, wanted = { 0 };
+	be_get_strv(image_of(build), "modules", &required);
+	be_get_strv(image_of(build), "modules_wanted", &wanted);
+	return be_modules_segment(segment, &build->kernel, &build->compressor, &required, &wanted, &build->notes, err);
+}
+
+/* The order of the members is fixed; the order of the work is not: the modules take longest, so they come first. */
+static int make_segment(void *data, size_t item, struct be_error *err)
+{
+	struct be_build *build = data;
+	const struct be_cache *cache = &build->cache;
+	const struct be_compressor *compressor = &build->compressor;
+	size_t packages = build->selection.n, modules = packages + build->given.n + 1;
+	size_t guest = modules + 1, job = modules + 2;
+	size_t i = item == 0 ? modules : item <= modules ? item - 1 : item;
+	struct be_segment *segment = &build->segments[i];
+	if (i == 0)
+		return be_segment_base(segment, cache, compressor, err);
+	if (i == modules)
+		return make_modules(build, segment, err);
+	if (i == guest)
+		return be_segment_guest(segment, cache, compressor, build->request->paths->guest, build->guest, err);
+	if (i == job)
+		return be_segment_job(segment, cache, compressor, build->plan.data, build->plan.len, err);
+	if (i > packages)
+		return be_segment_given(segment, cache, compressor, &build->given.v[i - packages - 1], err);
+	const struct be_pick *pick = &build->selection.picks[i - 1];
+	return be_segment_package(segment, &build->suite, compressor, &build->debs[pick->package], &pick->paths, err);
+}
+
+/* Packages whose member is in the cache are not read; of the others the archive must be there. */
+static int make_segments(struct be_build *build, struct be_error *err)
+{
+	be_progress_step(&build->progress, "members");
+	build->n = build->selection.n + build->given.n + 4;
+	be_progress_note(&build->progress, "packing %zu members", build->n);
+	build->segments = be_alloc(build->n * sizeof(*build->segments));
+	build->guest = be_node_seq();
+	if (be_parallel(build->n, make_segment, build, err) != 0)
+		return -1;
+	int64_t bytes = 0;
+	for (size_t i = 0; i < build->n; i++)
+		bytes += build->segments[i].unpacked;
+	be_progress_done(&build->progress, "%zu members, %.1f MB unpacked, %s", build->n, (double)bytes / 1e6,
+			 build->compressor.name);
+	return 0;
+}
+
+/* The most that was in use at any time; apt and depmod are programs of their own. */
+static void report_memory(struct be_build *build)
+{
+	struct rusage own, children;
+	if (getrusage(RUSAGE_SELF, &own) != 0 || getrusage(RUSAGE_CHILDREN, &children) != 0)
+		return;
+	if (children.ru_maxrss)
+		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began,
+				 "%ld MB; apt and depmod %ld MB", own.ru_maxrss / 1024, children.ru_maxrss / 1024);
+	else
+		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began, "%ld MB",
+				 own.ru_maxrss / 1024);
+}
+
+static int build_image(struct be_build *build, struct be_error *err)
+{
+	if (be_image_check_output(build->request->output, err) != 0 ||
+	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
+	    be_givens_open(&build->given, build->request->plan, build->request->programs, err) != 0 ||
+	    be_cache_open(&build->cache, build->request->paths->cache, err) != 0)
+		return -1;
+	if (find_inputs(build, err) != 0 &&
+	    (!build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
+		return -1;
+	if (make_segments(build, err) != 0)
+		return -1;
+	be_progress_step(&build->progress, "image");
+	if (be_image_write(build, err) != 0)
+		return -1;
+	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", build->request->output,
+			 (double)(build->initrd_size + build->kernel.image.size) / 1e6, build->id);
+	report_memory(build);
+	return 0;
+}
+
+int be_image_build(const struct be_build_request *request, struct be_error *err)
+{
+	struct be_build build = { .request = request, .kernel = BE_KERNEL_INIT };
+	be_progress_start(&build.progress, request->quiet);
+	build.began = be_progress_clock();
+	be_interrupt_catch();
+	int rc = build_image(&build, err);
+	be_progress_clear(&build.progress);
+	build_free(&build);
+	be_interrupt_release();
+	return rc;
+}

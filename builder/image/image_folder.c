@@ -1,0 +1,88 @@
+#include "builder/image/image_folder.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "builder/image/hash.h"
+
+#define CMDLINE_MAX 65536
+
+void be_image_folder_free(struct be_image_folder *image)
+{
+	free(image->kernel);
+	free(image->initrd);
+	free(image->cmdline);
+	be_node_free(image->plan);
+	be_node_free(image->manifest);
+	*image = (struct be_image_folder){ 0 };
+}
+
+static struct be_node *load_document(const char *path, const char *kind, struct be_error *err)
+{
+	be_autonode struct be_node *doc = be_node_load_file(path, err);
+	if (!doc)
+		return NULL;
+	if (strcmp(be_get_str(doc, "mkbenchenv", ""), kind) != 0) {
+		be_fail_usage(err, "%s: is no %s of mkbenchenv", path, kind);
+		return NULL;
+	}
+	if (be_get_int(doc, "schema", 0) != 1) {
+		be_fail_usage(err, "%s: has schema %s, this mkbenchenv reads schema 1", path,
+			      be_get_str(doc, "schema", "none"));
+		return NULL;
+	}
+	return be_steal(&doc);
+}
+
+struct be_node *be_manifest_load(const char *path, struct be_error *err)
+{
+	struct stat st;
+	be_autofree char *below = be_strf("%s/manifest.yaml", path);
+	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	struct be_node *manifest = load_document(folder ? below : path, "manifest", err);
+	if (!manifest)
+		be_hint(err, "Give a manifest file, or a folder made by `mkbenchenv` or `mkbenchenv boot`.");
+	return manifest;
+}
+
+static int check_hash(const char *path, const struct be_node *stated, struct be_error *err)
+{
+	char found[BE_HASH_TEXT];
+	const char *wanted = be_get_str(stated, "sha256", NULL);
+	if (be_hash_file(path, found, NULL, err) != 0)
+		return -1;
+	if (!wanted || strcmp(wanted, found) != 0) {
+		be_fail(err, "%s: is not the file that the manifest names", path);
+		return be_hint(err, "Its SHA-256 is %s. Build the image again.", found);
+	}
+	return 0;
+}
+
+static int load(const char *dir, struct be_image_folder *out, struct be_error *err)
+{
+	be_autofree char *plan = be_strf("%s/plan.yaml", dir), *cmdline = be_strf("%s/cmdline", dir);
+	be_autofree char *manifest = be_strf("%s/manifest.yaml", dir);
+	be_autobuf struct be_buf line = { 0 };
+	out->kernel = be_strf("%s/vmlinuz", dir);
+	out->initrd = be_strf("%s/initrd.img", dir);
+	out->plan = load_document(plan, "plan", err);
+	if (!out->plan)
+		return -1;
+	out->manifest = load_document(manifest, "manifest", err);
+	if (!out->manifest || be_read_file(cmdline, CMDLINE_MAX, &line, err) != 0)
+		return -1;
+	out->cmdline = be_strdup(be_trim(line.data));
+	return check_hash(out->kernel, be_get_path(out->manifest, "image.kernel"), err) != 0
+		       ? -1
+		       : check_hash(out->initrd, be_get_path(out->manifest, "image.initrd"), err);
+}
+
+int be_image_folder_load(const char *dir, struct be_image_folder *out, struct be_error *err)
+{
+	*out = (struct be_image_folder){ 0 };
+	if (load(dir, out, err) == 0)
+		return 0;
+	be_hint(err, "IMAGE is a folder made by `mkbenchenv JOB -o IMAGE`.");
+	return -1;
+}

@@ -1,0 +1,41 @@
+/* For image*.c: what a build has in hand, from the suite to the finished members. */
+#ifndef BE_IMAGE_PARTS_H
+#define BE_IMAGE_PARTS_H
+
+#include "builder/image/image.h"
+#include "builder/kernel/kernel.h"
+#include "builder/image/segment.h"
+
+struct be_build {
+	const struct be_build_request *request;
+	struct be_cache cache;
+	struct be_progress progress;
+	double began; /* seconds of the monotonic clock */
+	struct be_suite suite;
+	struct be_kernel kernel;
+	struct be_compressor compressor;
+	struct be_packages packages;
+	size_t named;        /* the first packages are those that the plan names */
+	struct be_deb *debs; /* one a package */
+	struct be_selection selection;
+	struct be_givens given;      /* --program */
+	struct be_segment *segments; /* base, one a picked package, one a given program, modules, guest, job */
+	size_t n;
+	struct be_node *guest;       /* manifest's lock.guest */
+	struct be_strv notes;        /* of the modules, for the deviations */
+	struct be_buf plan, cmdline; /* the files' bytes */
+	char initrd_sha256[BE_HASH_TEXT], id[BE_HASH_TEXT];
+	int64_t initrd_size;
+};
+
+/* The manifest of a finished image (SCHEMA.md, section 6). */
+struct be_node *be_image_manifest(struct be_build *build, struct be_error *err);
+/* Values of the factors that the builder knows: a map factor -> value. */
+struct be_node *be_image_built(struct be_build *build, struct be_error *err);
+
+/* Checks that @path can become an image: it does not exist, is empty, or is an image. */
+int be_image_check_output(const char *path, struct be_error *err) BE_MUST_CHECK;
+/* Writes the image folder beside its place and renames it when it is complete. */
+int be_image_write(struct be_build *build, struct be_error *err) BE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,169 @@
+/* The image folder: written beside its place, renamed when complete. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "builder/image/image_folder.h"
+#include "builder/image/image_parts.h"
+
+#define BLOCK (256u << 10)
+
+/* By what the manifest says: a folder of somebody else may hold files of the same names. */
+static bool is_image(const char *path)
+{
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autofree char *kernel = be_strf("%s/vmlinuz", path);
+	be_autonode struct be_node *manifest = be_manifest_load(path, &ignored);
+	return manifest && be_exists(kernel);
+}
+
+int be_image_check_output(const char *path, struct be_error *err)
+{
+	struct stat st;
+	struct be_root root = { .prefix = (char *)path };
+	be_autostrv struct be_strv names = { 0 };
+	if (!*path)
+		return be_fail_usage(err, "the image's name is empty");
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? 0 : be_fail_errno(err, errno, "%s", path);
+	if (S_ISDIR(st.st_mode) && (is_image(path) || (be_root_list(&root, "/", &names) == 0 && !names.n)))
+		return 0;
+	be_fail_usage(err, "%s: is there and is no image, so it is not replaced", path);
+	return be_hint(err, "give another name with -o");
+}
+
+static int write_text(const char *dir, const char *name, const char *data, size_t len, struct be_error *err)
+{
+	be_autofree char *path = be_strf("%s/%s", dir, name);
+	return be_write_file(path, data, len, 0644, err);
+}
+
+/* Appends an object to @fd, adding its bytes to the hashes. */
+static int append(int fd, const char *name, const struct be_object *object, struct be_hash *hash, struct be_hash *id,
+		  struct be_error *err)
+{
+	be_autofree char *block = be_alloc(BLOCK);
+	be_autofd int from = open(object->path, O_RDONLY | O_CLOEXEC);
+	int64_t left = object->size;
+	if (from < 0)
+		return be_fail_errno(err, errno, "%s: cannot be opened", object->path);
+	while (left > 0) {
+		ssize_t n = read(from, block, BLOCK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return be_fail(err, "%s: became shorter while it was read", object->path);
+		if (be_interrupted(err) != 0 || be_write_fd(fd, name, block, (size_t)n, err) != 0)
+			return -1;
+		if (hash)
+			be_hash_add(hash, block, (size_t)n);
+		be_hash_add(id, block, (size_t)n);
+		left -= n;
+	}
+	return 0;
+}
+
+static int open_file(const char *dir, const char *name, struct be_error *err)
+{
+	be_autofree char *path = be_strf("%s/%s", dir, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0 || fchmod(fd, 0644) != 0)
+		be_fail_errno(err, errno, "%s: cannot be created", path);
+	return fd;
+}
+
+static int write_kernel(struct be_build *build, const char *dir, struct be_hash *id, struct be_error *err)
+{
+	be_autofd int fd = open_file(dir, "vmlinuz", err);
+	if (fd < 0 || append(fd, "vmlinuz", &build->kernel.image, NULL, id, err) != 0)
+		return -1;
+	return build->kernel.config.path ? write_text(dir, "kernel.config", build->kernel.config_text.data,
+						      build->kernel.config_text.len, err)
+					 : 0;
+}
+
+static int write_initrd(struct be_build *build, const char *dir, struct be_hash *id, struct be_error *err)
+{
+	be_autohash struct be_hash hash = { 0 };
+	be_autofd int fd = open_file(dir, "initrd.img", err);
+	if (fd < 0)
+		return -1;
+	be_hash_start(&hash);
+	build->initrd_size = 0;
+	for (size_t i = 0; i < build->n; i++) {
+		const struct be_object *object = &build->segments[i].object;
+		if (append(fd, "initrd.img", object, &hash, id, err) != 0)
+			return -1;
+		build->initrd_size += object->size;
+	}
+	be_hash_end(&hash, build->initrd_sha256);
+	return 0;
+}
+
+static int write_files(struct be_build *build, const char *dir, struct be_error *err)
+{
+	be_autohash struct be_hash id = { 0 };
+	be_hash_start(&id);
+	if (write_kernel(build, dir, &id, err) != 0 || write_initrd(build, dir, &id, err) != 0 ||
+	    write_text(dir, "cmdline", build->cmdline.data, build->cmdline.len, err) != 0 ||
+	    write_text(dir, "plan.yaml", build->plan.data, build->plan.len, err) != 0)
+		return -1;
+	be_hash_add(&id, build->cmdline.data, build->cmdline.len);
+	be_hash_add(&id, build->plan.data, build->plan.len);
+	be_hash_end(&id, build->id);
+	be_autonode struct be_node *manifest = be_image_manifest(build, err);
+	be_autobuf struct be_buf text = { 0 };
+	if (!manifest || be_node_yaml(manifest, &text, err) != 0)
+		return -1;
+	return write_text(dir, "manifest.yaml", text.data, text.len, err);
+}
+
+/* The old image, if there is one, is exchanged in one step and removed after it. */
+static int put_in_place(const char *dir, const char *path, struct be_error *err)
+{
+	if (chmod(dir, 0755) != 0)
+		return be_fail_errno(err, errno, "%s: mode cannot be set", dir);
+	if (rename(dir, path) == 0)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return be_fail_errno(err, errno, "%s: cannot be put in place", path);
+	if (renameat2(AT_FDCWD, dir, AT_FDCWD, path, RENAME_EXCHANGE) != 0)
+		return be_fail_errno(err, errno, "%s: cannot be replaced", path);
+	return be_remove_tree(dir, err);
+}
+
+/* "a/b/" -> "a/.b.XXXXXX" */
+static char *sibling(const char *path)
+{
+	be_autofree char *copy = be_strdup(path);
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	char *slash = strrchr(copy, '/');
+	if (!slash)
+		return be_strf(".%s.XXXXXX", copy);
+	*slash = '\0';
+	return be_strf("%s/.%s.XXXXXX", copy, slash + 1);
+}
+
+int be_image_write(struct be_build *build, struct be_error *err)
+{
+	const char *output = build->request->output;
+	be_autofree char *dir = sibling(output);
+	if (!mkdtemp(dir)) {
+		be_fail_errno(err, errno, "%s: a folder beside it cannot be made", output);
+		return be_hint(err, "the folder that the image goes into must be there and be writable");
+	}
+	int rc = write_files(build, dir, err);
+	if (rc == 0)
+		rc = put_in_place(dir, output, err);
+	if (rc != 0) {
+		struct be_error ignored = BE_ERROR_INIT;
+		be_remove_tree(dir, &ignored);
+		be_hint(err, "make room where %s goes, or give another place with -o", output);
+	}
+	return rc;
+}

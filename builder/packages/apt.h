@@ -1,0 +1,69 @@
+/*
+ * Debian packages by way of the machine's own mirror, resolved and fetched by apt on private state: no privilege, no
+ * installation, nothing of the machine's package state is read but where its mirror is.
+ *
+ * A suite is used with its security archive, where it has one: what a machine of that release would run with. The
+ * -updates and backports archives are left out, so that a suite's name says which packages there can be.
+ *
+ * Package lists are fetched when the cache has none, when the machine's own lists are newer (somebody ran apt-get
+ * update), and when the mirror no longer has an archive that they name.
+ */
+#ifndef BE_APT_H
+#define BE_APT_H
+
+#include "builder/image/cache.h"
+#include "builder/progress.h"
+
+struct be_suite {
+	char *name;               /* code name: trixie */
+	char *dir;                /* its folder in the cache: lists, apt's configuration */
+	char lists[BE_HASH_TEXT]; /* hash of the signed Release files: what the lists said */
+	bool fresh;               /* the lists were fetched by this process */
+	bool gone;                /* a download failed: the lists may name what the mirror no longer has */
+	const struct be_cache *cache;
+	struct be_progress *progress;
+};
+/* @wish NULL: the newest stable release that the mirror offers and the keyring knows. */
+int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
+		  struct be_error *err) BE_MUST_CHECK;
+/* Fetches the lists again. */
+int be_suite_refresh(struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
+void be_suite_close(struct be_suite *suite);
+
+struct be_package {
+	char *name, *version, *architecture;
+	char *sha256;
+	int64_t size;            /* of the .deb */
+	struct be_strv depends;  /* names in Pre-Depends and Depends, alternatives one after the other */
+	struct be_strv provides; /* names */
+};
+struct be_packages {
+	struct be_package *v;
+	size_t n;
+};
+void be_packages_free(struct be_packages *packages);
+#define be_autopackages be_cleanup(be_packages_free)
+
+/*
+ * What apt would install for @names on an empty system, without recommended packages: @names first, in their order,
+ * then what they depend on, by name. Kept in the cache: a second call with the same lists runs nothing.
+ */
+int be_apt_resolve(const struct be_suite *suite, const struct be_strv *names, struct be_packages *packages,
+		   struct be_error *err) BE_MUST_CHECK;
+/* Adds the package @name alone, without what it depends on. */
+int be_apt_show(const struct be_suite *suite, const char *name, struct be_packages *packages,
+		struct be_error *err) BE_MUST_CHECK;
+/* Makes sure that the cache holds the archives of these packages, verified by their hash. */
+int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, size_t n,
+		 struct be_error *err) BE_MUST_CHECK;
+
+/* For apt*.c: runs an apt program in the C locale with the configuration file @config (NULL: the machine's own). */
+int be_apt_run(struct be_run *run, const char *config, const char *program, const struct be_strv *args,
+	       struct be_error *err) BE_MUST_CHECK;
+/* For apt*.c: the suite's lock, held until the descriptor is closed; -1 on failure. */
+int be_suite_lock(const struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
+
+/* For apt*.c and tests: the stanzas that `apt-cache show` prints, added to @packages. */
+int be_packages_parse(const char *text, struct be_packages *packages, struct be_error *err) BE_MUST_CHECK;
+
+#endif

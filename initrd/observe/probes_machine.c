@@ -1,0 +1,168 @@
+/* Probes of the processor. */
+#include "initrd/observe/probes.h"
+
+#include <cpuid.h>
+#include <string.h>
+
+#include "initrd/machine.h"
+#include "initrd/system.h"
+
+#define CALIBRATION_SECONDS 0.1 /* for each part; both are done twice a run */
+#define COPY_BYTES (8u << 20)   /* more than a core's own caches hold */
+#define LOOP_STEPS 1000u
+
+static char *topology(const struct be_look *look, const char *cpu, const char *name)
+{
+	be_autofree char *path = be_strf("/sys/devices/system/cpu/cpu%s/topology/%s", cpu, name);
+	return be_root_text(&look->o->root, path);
+}
+
+static int64_t distinct(const struct be_look *look, const char *name)
+{
+	const struct be_instances *cpus = &look->o->scopes->of[BE_SCOPE_CPU];
+	be_autostrv struct be_strv seen = { 0 };
+	for (size_t i = 0; i < cpus->n; i++) {
+		be_autofree char *text = topology(look, cpus->v[i].key, name);
+		if (text)
+			be_strv_add(&seen, text);
+	}
+	be_strv_sort_unique(&seen);
+	return (int64_t)seen.n;
+}
+
+static int64_t most_siblings(const struct be_look *look)
+{
+	const struct be_instances *cpus = &look->o->scopes->of[BE_SCOPE_CPU];
+	int64_t most = 0;
+	for (size_t i = 0; i < cpus->n; i++) {
+		be_autofree char *list = topology(look, cpus->v[i].key, "thread_siblings_list");
+		int64_t count = list ? be_list_count(list) : 0;
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+struct be_reading be_probe_cpu_topology(const struct be_look *look)
+{
+	const char *field = be_get_str(look->how, "field", "");
+	be_autofree char *online = be_root_text(&look->o->root, "/sys/devices/system/cpu/online");
+	int64_t value = 0;
+	if (be_streq(field, "cpus"))
+		value = online ? be_list_count(online) : (int64_t)look->o->scopes->of[BE_SCOPE_CPU].n;
+	else if (be_streq(field, "sockets"))
+		value = distinct(look, "physical_package_id");
+	else if (be_streq(field, "threads_per_core")) {
+		value = most_siblings(look);
+	} else {
+		return be_reading_not_observable("this init does not know the topology's \"%s\"", field);
+	}
+	return value ? be_reading_value(be_node_int(value))
+		     : be_reading_absent("no such files /sys/devices/system/cpu/cpu*/topology");
+}
+
+#define CPUID_HYPERVISOR_BIT (1u << 31) /* leaf 1, ECX: a hypervisor is there */
+#define CPUID_HYPERVISOR_LEAF 0x40000000u
+
+/* The hypervisor's own word, by CPUID; the instruction asks this machine, so a recorded tree has no answer. */
+struct be_reading be_probe_hypervisor(const struct be_look *look)
+{
+	static const char *const names[][2] = {
+		{ "TCGTCGTCGTCG", "TCG" },       { "KVMKVMKVM", "KVM" },       { "Linux KVM Hv", "KVM" },
+		{ "Microsoft Hv", "Hyper-V" },   { "VMwareVMware", "VMware" }, { "VBoxVBoxVBox", "VirtualBox" },
+		{ " lrpepyh  vr", "Parallels" }, { "XenVMMXenVMM", "Xen" },    { "bhyve bhyve ", "bhyve" },
+		{ " QNXQVMBSQG ", "QNX" },       { "ACRNACRNACRN", "ACRN" },
+	};
+	unsigned a, b, c, d;
+	if (look->o->root.prefix && *look->o->root.prefix)
+		return be_reading_not_observable("a recorded tree holds no CPUID");
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & CPUID_HYPERVISOR_BIT))
+		return be_reading_text("none");
+	unsigned signature[4] = { 0 };
+	__cpuid(CPUID_HYPERVISOR_LEAF, a, signature[0], signature[1], signature[2]);
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
+		if (be_streq(names[i][0], (const char *)signature))
+			return be_reading_text(names[i][1]);
+	return be_reading_value(be_node_strf("other: %s", (const char *)signature));
+}
+
+/* One paragraph of /proc/crypto: does it describe a driver of @algorithm better than @priority? */
+static char *better_driver(const char *entry, const char *algorithm, long *priority)
+{
+	be_autofree char *name = be_field(entry, "name"), *driver = be_field(entry, "driver");
+	be_autofree char *text = be_field(entry, "priority");
+	long own = text ? strtol(text, NULL, 10) : 0;
+	if (!be_streq(name, algorithm) || !driver || own < *priority)
+		return NULL;
+	*priority = own;
+	return be_steal(&driver);
+}
+
+/* The driver with the highest priority: that is the one which callers get. */
+struct be_reading be_probe_crypto_driver(const struct be_look *look)
+{
+	const char *algorithm = be_get_str(look->how, "field", "");
+	be_autofree char *all = be_root_text(&look->o->root, "/proc/crypto");
+	if (!all)
+		return be_reading_absent("no such file /proc/crypto");
+	be_autofree char *best = NULL;
+	long priority = -1;
+	for (char *entry = all, *next; entry; entry = next) {
+		next = strstr(entry, "\n\n");
+		if (next) {
+			*next = '\0';
+			next += 2;
+		}
+		char *driver = better_driver(entry, algorithm, &priority);
+		if (driver) {
+			free(best);
+			best = driver;
+		}
+	}
+	return be_reading_text(best ? best : "not registered");
+}
+
+/* Steps of a fixed chain of dependent operations in a fixed time. */
+static double loop_rate(void)
+{
+	volatile uint64_t sink;
+	uint64_t x = 88172645463325252u, steps = 0;
+	double begin = be_monotonic(), now = begin;
+	while (now - begin < CALIBRATION_SECONDS) {
+		for (unsigned i = 0; i < LOOP_STEPS; i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+		}
+		steps += LOOP_STEPS;
+		now = be_monotonic();
+	}
+	sink = x;
+	(void)sink;
+	return (double)steps / (now - begin);
+}
+
+static double copy_rate(void)
+{
+	be_autofree char *from = be_alloc(COPY_BYTES);
+	be_autofree char *to = be_alloc(COPY_BYTES);
+	uint64_t bytes = 0;
+	memset(from, 1, COPY_BYTES); /* a page never written is one shared page of zeros */
+	memcpy(to, from, COPY_BYTES);
+	double begin = be_monotonic(), now = begin;
+	while (now - begin < CALIBRATION_SECONDS) {
+		memcpy(to, from, COPY_BYTES);
+		from[bytes % COPY_BYTES] = to[COPY_BYTES / 2];
+		bytes += COPY_BYTES;
+		now = be_monotonic();
+	}
+	return (double)bytes / (now - begin);
+}
+
+struct be_reading be_probe_calibration(const struct be_look *look)
+{
+	(void)look;
+	struct be_node *map = be_node_map();
+	be_set_int(map, "loop_per_second", (int64_t)loop_rate());
+	be_set_int(map, "copy_bytes_per_second", (int64_t)copy_rate());
+	return be_reading_value(map);
+}
