@@ -33,9 +33,15 @@ static struct be_delivery *open_delivery(void)
 	return delivery;
 }
 
-/* A crash ends in a restart, which the twin turns into an end; what was delivered before it stays. */
+/* A crash ends in a restart, which the twin turns into an end; what was delivered before it stays. A command line that
+ * says otherwise is somebody's wish.
+ */
 static void restart_after_panic(void)
 {
+	const struct be_root root = { .prefix = NULL };
+	be_autofree char *wanted = be_cmdline_value(&root, "panic");
+	if (wanted)
+		return;
 	struct be_error err = BE_ERROR_INIT;
 	if (be_write_attr("/proc/sys/kernel/panic", "10", &err) != 0)
 		be_log("%s", err.text);

@@ -96,6 +96,19 @@ bool be_cmdline_has(const struct be_root *root, const char *word)
 	return be_strv_has(&words, word);
 }
 
+char *be_cmdline_value(const struct be_root *root, const char *name)
+{
+	be_autofree char *cmdline = be_root_text(root, "/proc/cmdline");
+	be_autostrv struct be_strv words = { 0 };
+	if (cmdline)
+		be_strv_split(&words, cmdline, " \n");
+	size_t length = strlen(name);
+	for (size_t i = words.n; i-- > 0;)
+		if (be_starts(words.v[i], name) && words.v[i][length] == '=')
+			return be_strdup(words.v[i] + length + 1);
+	return NULL;
+}
+
 int be_system_complete(const struct be_root *root, struct be_error *err)
 {
 	be_autofree char *text = be_root_text(root, BE_MARKER_PATH);

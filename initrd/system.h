@@ -19,6 +19,8 @@ void be_system_console(void);
 void be_system_environment(void);
 /* Does /proc/cmdline have the word @word? */
 bool be_cmdline_has(const struct be_root *root, const char *word);
+/* The value of the last NAME=VALUE on /proc/cmdline, as the kernel takes it; owned; NULL: there is none. */
+char *be_cmdline_value(const struct be_root *root, const char *name);
 /* Is the initrd unpacked to its end? A partly unpacked one lacks its last entry. */
 int be_system_complete(const struct be_root *root, struct be_error *err) BE_MUST_CHECK;
 
