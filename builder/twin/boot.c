@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/twin/boot_result.h"
 #include "builder/twin/disks.h"
 #include "builder/image/image_folder.h"
 #include "builder/twin/initrd_extend.h"
 #include "builder/progress.h"
 #include "builder/twin/qemu.h"
+#include "builder/twin/result_folder.h"
 #include "builder/twin/twin.h"
 #include "builder/kernel/vmlinux.h"
 
@@ -89,38 +89,11 @@ static int describe_twin(struct boot *b, struct be_error *err)
 	return be_twin_make(&twin, &b->twin, err);
 }
 
-/* A manifest of ours and no kernel: other people's folders have a manifest.yaml too, and so has the image itself. */
-static bool is_result(const char *path)
-{
-	struct be_error ignored = BE_ERROR_INIT;
-	be_autofree char *kernel = be_strf("%s/vmlinuz", path);
-	be_autonode struct be_node *manifest = be_manifest_load(path, &ignored);
-	return manifest && !be_exists(kernel);
-}
-
-/* A result of ours, or nothing: whatever else stands there is not ours to replace. */
-static int check_output(const char *path, struct be_error *err)
-{
-	struct stat st;
-	if (lstat(path, &st) != 0)
-		return 0;
-	be_autostrv struct be_strv names = { 0 };
-	struct be_root root = { .prefix = "" };
-	if (S_ISDIR(st.st_mode) && (is_result(path) || (be_root_list(&root, path, &names) == 0 && names.n == 0)))
-		return 0;
-	be_fail_usage(err, "%s: is there and is no result of mkbenchenv", path);
-	return be_hint(err, "Choose another folder with -o.");
-}
-
 static int make_folder(struct boot *b, struct be_error *err)
 {
-	size_t len = strlen(b->request->output);
-	while (len > 1 && b->request->output[len - 1] == '/')
-		len--;
-	be_autofree char *folder = be_strf("%.*s.XXXXXX", (int)len, b->request->output);
-	if (!mkdtemp(folder))
-		return be_fail_errno(err, errno, "%s: no folder can be made beside it", b->request->output);
-	b->folder = be_steal(&folder);
+	b->folder = be_result_work_folder(b->request->output, err);
+	if (!b->folder)
+		return -1;
 	b->work = be_strf("%s/work", b->folder);
 	return be_mkdirs(b->work, 0777, err);
 }
@@ -173,33 +146,57 @@ static int run_twin(struct boot *b, struct be_error *err)
 	return b->qemu.interrupted ? be_fail(err, "interrupted") : 0;
 }
 
+static struct be_node *describe_run(const struct boot *b)
+{
+	struct be_node *twin = be_node_map();
+	be_set_str(twin, "accelerator", b->kvm ? "kvm" : "tcg");
+	be_set_str(twin, "kernel", b->vmlinux.path ? "vmlinux, unpacked from the image's vmlinuz" : "vmlinuz");
+	be_set_int(twin, "cpus", b->twin.cpus);
+	be_set_int(twin, "memory", b->twin.memory);
+	be_set_str(twin, "cmdline", b->twin.cmdline);
+	be_set(twin, "argv", be_node_strv(&b->twin.argv));
+	be_set(twin, "seconds", be_node_real(b->qemu.seconds));
+	be_set_str(twin, "ended", b->qemu.ended);
+	return twin;
+}
+
+static void print_summary(const struct boot *b, const struct be_node *result)
+{
+	const struct be_node *metrics = be_get(result, "metrics");
+	const char *reason = be_get_str(result, "reason", NULL);
+	fprintf(stderr, "boot: %s after %.0f s%s%s\n", be_get_str(result, "state", ""), b->qemu.seconds,
+		reason ? ": " : "", reason ? reason : "");
+	for (size_t i = 0; metrics && i < metrics->n; i++)
+		fprintf(stderr, "boot: %s %s\n", metrics->keys[i], metrics->items[i]->text);
+}
+
 static int write_result(struct boot *b, enum be_status *status, struct be_error *err)
 {
-	struct be_boot_outcome outcome = { .image = &b->image,
-					   .twin = &b->twin,
-					   .qemu = &b->qemu,
-					   .kvm = b->kvm,
-					   .kernel = b->vmlinux.path ? "vmlinux" : "vmlinuz",
-					   .work = b->work,
-					   .quiet = b->request->quiet };
+	be_autofree char *delivery = be_strf("%s/" BE_TWIN_DELIVERY, b->work);
+	be_autofree char *console = be_strf("%s/" BE_TWIN_CONSOLE, b->work);
 	be_autofree char *made = be_strf("%s/result", b->folder);
-	if (be_boot_result(&outcome, made, status, err) != 0)
+	be_autonode struct be_node *twin = describe_run(b), *result = NULL;
+	struct be_run_source run = { .image = &b->image,
+				     .delivery = delivery,
+				     .console = console,
+				     .ended = b->qemu.ended,
+				     .timed_out = b->qemu.timed_out,
+				     .twin = twin,
+				     .deviations = b->twin.deviations };
+	struct stat st;
+	if (b->qemu.failed && (stat(delivery, &st) != 0 || st.st_size == 0))
+		return be_fail(err, "%s", b->qemu.ended);
+	if (be_result_write(&run, made, &result, err) != 0)
 		return -1;
-	/* The old result goes only when the new one stands beside it. */
-	be_autofree char *old = be_strf("%s/old", b->folder);
-	if (rename(b->request->output, old) != 0 && errno != ENOENT)
-		return be_fail_errno(err, errno, "%s: cannot be replaced", b->request->output);
-	if (rename(made, b->request->output) == 0)
-		return 0;
-	be_fail_errno(err, errno, "%s: cannot be put in place", b->request->output);
-	if (rename(old, b->request->output) != 0 && errno != ENOENT)
-		return be_hint(err, "The old result could not be put back either.");
-	return -1;
+	*status = (enum be_status)be_result_status(result);
+	if (!b->request->quiet)
+		print_summary(b, result);
+	return be_result_place(b->folder, made, b->request->output, err);
 }
 
 static int boot(struct boot *b, enum be_status *status, struct be_error *err)
 {
-	if (check_output(b->request->output, err) != 0 ||
+	if (be_result_check_output(b->request->output, err) != 0 ||
 	    be_image_folder_load(b->request->image, &b->image, err) != 0 ||
 	    be_cache_open(&b->cache, b->request->paths->cache, err) != 0 || choose_kernel(b, err) != 0 ||
 	    be_qemu_channel(b->control, err) != 0 || describe_twin(b, err) != 0 || make_folder(b, err) != 0)
