@@ -57,7 +57,7 @@ struct place {
 struct walk {
 	struct be_expansion *x;
 	const bool *present;
-	struct be_strv dimensions; /* keys of ours that were lists */
+	struct be_strv dimensions; /* keys of ours that were lists; "environment.FACTOR" of a factor */
 	size_t n_dropped;
 	struct be_node *dropped; /* copy of the first template that was nil */
 };
@@ -82,12 +82,20 @@ static const char *key_at(struct be_node *job, const struct place *place)
 	return key;
 }
 
-/* Finds the first list or template that is still to be fixed. */
-static bool find_open(const struct walk *walk, const struct be_node *at, const char *key, struct place *place)
+/* Is a value at this depth below the key @top of the job one of the values that `environment:` gives factors? */
+static bool is_setting(const char *top, size_t depth)
+{
+	return depth == 2 && be_streq(top, BE_KEY_ENVIRONMENT);
+}
+
+/* Finds the first list or template that is still to be fixed. @top: the job's key that @at is below. */
+static bool find_open(const struct walk *walk, const struct be_node *at, const char *key, const char *top,
+		      struct place *place)
 {
 	if (at->kind == BE_SCALAR)
 		return be_is_template(at->text);
-	if (at->kind == BE_SEQ && key && expands(walk->x->keys, walk->present, key))
+	if (at->kind == BE_SEQ && key &&
+	    (is_setting(top, place->depth) || expands(walk->x->keys, walk->present, key)))
 		return true;
 	if (place->depth >= BE_ARRAY_LEN(place->index))
 		return false;
@@ -97,7 +105,7 @@ static bool find_open(const struct walk *walk, const struct be_node *at, const c
 		if (below && be_key_is(walk->x->keys, below, BE_KEY_MONITOR))
 			continue;
 		place->index[depth] = i;
-		if (find_open(walk, at->items[i], below, place))
+		if (find_open(walk, at->items[i], below, top ? top : below, place))
 			return true;
 	}
 	place->depth = depth;
@@ -123,6 +131,16 @@ static int charge(struct be_expansion *x, const struct be_node *at, const struct
 	return be_hint(err, "fix some of the lists with --set");
 }
 
+/* Notes that the list at @place, of ours, is a dimension: names show it. */
+static void note_dimension(struct walk *walk, struct be_node *job, const struct place *place)
+{
+	const char *key = key_at(job, place);
+	bool setting = is_setting(job->keys[place->index[0]], place->depth);
+	be_autofree char *name = setting ? be_strf(BE_KEY_ENVIRONMENT ".%s", key) : be_strdup(key);
+	if ((setting || be_key_is(walk->x->keys, key, BE_KEY_OURS)) && !be_strv_has(&walk->dimensions, name))
+		be_strv_add(&walk->dimensions, name);
+}
+
 static int expand(struct walk *walk, struct be_node *job, struct be_error *err);
 
 /* Takes the list out first: each copy gets one item, not all of them. */
@@ -131,12 +149,10 @@ static int expand_list(struct walk *walk, struct be_node *job, const struct plac
 	struct be_node **at = slot(job, place);
 	be_autonode struct be_node *list = *at;
 	*at = be_node_null();
-	const char *key = key_at(job, place);
-	if (be_key_is(walk->x->keys, key, BE_KEY_OURS) && !be_strv_has(&walk->dimensions, key))
-		be_strv_add(&walk->dimensions, key);
+	note_dimension(walk, job, place);
 	if (list->n == 0)
 		be_strv_addf(&walk->x->out->warnings, "%s: the list of \"%s\" is empty: no job comes of it",
-			     be_where(list), key);
+			     be_where(list), key_at(job, place));
 	int rc = 0;
 	for (size_t i = 0; i < list->n && rc == 0; i++) {
 		rc = charge(walk->x, list, job, err);
@@ -189,7 +205,7 @@ static int expand(struct walk *walk, struct be_node *job, struct be_error *err)
 {
 	for (;;) {
 		struct place place = { .depth = 0 };
-		if (!find_open(walk, job, NULL, &place)) {
+		if (!find_open(walk, job, NULL, NULL, &place)) {
 			add_atom(walk, job);
 			return 0;
 		}

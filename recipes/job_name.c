@@ -14,30 +14,35 @@ struct part {
 struct parts {
 	struct part *v;
 	size_t n;
+	const struct be_node *job;
 	const struct be_keys *keys;
 	const bool *present;
 	const struct be_strv *dimensions;
 };
 
-static bool in_name(const struct parts *parts, const char *key)
+static bool in_name(const struct parts *parts, const char *key, bool setting)
 {
+	be_autofree char *factor = be_strf(BE_KEY_ENVIRONMENT ".%s", key);
+	if (setting)
+		return be_strv_has(parts->dimensions, factor);
 	return be_job_is_parameter(parts->keys, parts->present, key) || be_strv_has(parts->dimensions, key);
 }
 
-static void collect(struct parts *parts, const struct be_node *at)
+/* @settings: @at is the job's `environment:`. */
+static void collect(struct parts *parts, const struct be_node *at, bool settings)
 {
 	for (size_t i = 0; at->kind == BE_MAP && i < at->n; i++) {
 		const struct be_key *key = be_key_find(parts->keys, at->keys[i]);
 		const struct be_node *value = at->items[i];
 		if (key && (key->uses & BE_KEY_MONITOR))
 			continue;
-		if (value->kind == BE_SCALAR && in_name(parts, at->keys[i])) {
+		if (value->kind == BE_SCALAR && in_name(parts, at->keys[i], settings)) {
 			parts->v = be_realloc(parts->v, parts->n + 1, sizeof(*parts->v));
-			parts->v[parts->n] =
-				(struct part){ at->keys[i], value->text, parts->n, key && (key->uses & BE_KEY_NAMED) };
+			bool named = settings || (key && (key->uses & BE_KEY_NAMED));
+			parts->v[parts->n] = (struct part){ at->keys[i], value->text, parts->n, named };
 			parts->n++;
 		}
-		collect(parts, value);
+		collect(parts, value, at == parts->job && strcmp(at->keys[i], BE_KEY_ENVIRONMENT) == 0);
 	}
 }
 
@@ -89,8 +94,8 @@ static void add_parameters(struct be_buf *out, struct parts *parts)
 char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys, const bool *present,
 		  const struct be_strv *dimensions)
 {
-	struct parts parts = { .keys = keys, .present = present, .dimensions = dimensions };
-	collect(&parts, job);
+	struct parts parts = { .job = job, .keys = keys, .present = present, .dimensions = dimensions };
+	collect(&parts, job, false);
 	be_autobuf struct be_buf out = { 0 };
 	add_clean(&out, base);
 	add_parameters(&out, &parts);

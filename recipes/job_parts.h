@@ -6,6 +6,9 @@
 #include "job_keys.h"
 #include "job_source.h"
 
+/* The key whose values are set: a list of one is a dimension of the matrix. */
+#define BE_KEY_ENVIRONMENT "environment"
+
 /*
  * Lays the top level of @over over @job, as LKP does: `a.b.c: v` sets a nested value, `k+: v` appends or merges,
  * `k-: v` removes, mail_to, mail_cc, constraints and need_* append by themselves, all else replaces in its place.
@@ -60,8 +63,8 @@ struct be_expansion {
 int be_job_expand(struct be_expansion *expansion, struct be_node *job, struct be_error *err) BE_MUST_CHECK;
 
 /*
- * LKP's name of an atomic job with the programs @present; @dimensions are keys of ours that were lists. The caller
- * frees.
+ * LKP's name of an atomic job with the programs @present; @dimensions are keys of ours that were lists and
+ * "environment.FACTOR" for a factor that had several values. The caller frees.
  */
 char *be_job_name(const char *base, const struct be_node *job, const struct be_keys *keys, const bool *present,
 		  const struct be_strv *dimensions);

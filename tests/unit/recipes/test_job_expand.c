@@ -119,3 +119,20 @@ Test(job_name, marked_options_are_named_with_their_key)
 	cr_assert_eq(jobs.n, 1);
 	cr_expect_str_eq(jobs.atoms[0].name, "x-rw-size=4M");
 }
+
+Test(job_expand, values_of_a_factor_are_a_dimension)
+{
+	expect_jobs("fs: [ext4, xfs]\nenvironment:\n  vm.swappiness: [10, 60]\n  vm.thp: never\nfsmark:\n",
+		    "== job-ext4-vm.swappiness=10\n"
+		    "fs: ext4\nenvironment:\n  vm.swappiness: 10\n  vm.thp: never\nfsmark: null\n"
+		    "== job-ext4-vm.swappiness=60\n"
+		    "fs: ext4\nenvironment:\n  vm.swappiness: 60\n  vm.thp: never\nfsmark: null\n"
+		    "== job-xfs-vm.swappiness=10\n"
+		    "fs: xfs\nenvironment:\n  vm.swappiness: 10\n  vm.thp: never\nfsmark: null\n"
+		    "== job-xfs-vm.swappiness=60\n"
+		    "fs: xfs\nenvironment:\n  vm.swappiness: 60\n  vm.thp: never\nfsmark: null\n");
+	/* A list below a factor's own map, and one of a key of that name elsewhere, are values. */
+	expect_jobs("environment: {disk.scheduler_tunables: {a: [1, 2]}}\nexpect: {vm.thp: [x, y]}\nfsmark:\n",
+		    "== job-defaults\n"
+		    "environment:\n  disk.scheduler_tunables:\n    a: [1, 2]\nexpect:\n  vm.thp: [x, y]\nfsmark: null\n");
+}
