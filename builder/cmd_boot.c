@@ -5,18 +5,23 @@
 
 #include "base/file.h"
 #include "builder/twin/boot.h"
+#include "builder/twin/boot_runs.h"
 #include "builder/commands.h"
 #include "builder/usage.h"
 #include "units.h"
 
 #define CPUS_MAX 255 /* of QEMU's q35 without an IOMMU */
+#define RUNS_MAX 1000
 
 static const char usage[] = "Usage: mkbenchenv boot IMAGE -o RESULT [OPTION]...\n"
+			    "       mkbenchenv boot IMAGE... [--runs N] -o FOLDER [OPTION]...\n"
 			    "\n"
 			    "Boots the folder IMAGE in QEMU and makes the folder RESULT: manifest, observations,\n"
-			    "logs and the workload's output.\n"
+			    "logs and the workload's output. Several images are booted in turn, A B A B, and the\n"
+			    "result of the Nth run of each is FOLDER/IMAGE/N, for `mkbenchenv diff`.\n"
 			    "\n"
 			    "  -o, --output RESULT  folder to make; an older result there is replaced\n"
+			    "  --runs N             number of boots of each image\n"
 			    "  --memory SIZE        memory of the machine\n"
 			    "  --cpus N             its processors\n"
 			    "  --disk-size SIZE     size of each disk and of each persistent memory\n"
@@ -28,9 +33,15 @@ static const char usage[] = "Usage: mkbenchenv boot IMAGE -o RESULT [OPTION]...\
 			    "\n"
 			    "Exit status: 0 the workload was done and all was delivered, 1 it failed, died or ran\n"
 			    "out of time, 3 it was refused because the environment differs. A result is there in\n"
-			    "all three cases.\n";
+			    "all three cases. Of several runs the worst counts: 1, then 3.\n";
 
-enum { MEMORY = 256, CPUS, DISK_SIZE, ACCEL, TIMEOUT, APPEND };
+enum { MEMORY = 256, CPUS, DISK_SIZE, ACCEL, TIMEOUT, APPEND, RUNS };
+
+struct boot_options {
+	struct be_boot_request boot;
+	struct be_strv images;
+	int64_t runs; /* 0: not asked for */
+};
 
 static bool parse_number(const char *text, int64_t most, int64_t *value)
 {
@@ -40,8 +51,9 @@ static bool parse_number(const char *text, int64_t most, int64_t *value)
 	return *text && !*end && n > 0 && n <= most;
 }
 
-static int take_option(struct be_boot_request *r, int c, char **argv)
+static int take_option(struct boot_options *o, int c, char **argv)
 {
+	struct be_boot_request *r = &o->boot;
 	switch (c) {
 	case 'o':
 		r->output = optarg;
@@ -68,6 +80,10 @@ static int take_option(struct be_boot_request *r, int c, char **argv)
 		if (be_parse_time(optarg, &r->timeout) && r->timeout > 0)
 			return BE_OK;
 		return be_usage_error(argv[0], "--timeout %s: is no time, as 300s is", optarg);
+	case RUNS:
+		if (parse_number(optarg, RUNS_MAX, &o->runs))
+			return BE_OK;
+		return be_usage_error(argv[0], "--runs %s: is no number from 1 to %d", optarg, RUNS_MAX);
 	case ACCEL:
 		if (be_accel_parse(optarg, &r->accel))
 			return BE_OK;
@@ -77,18 +93,27 @@ static int take_option(struct be_boot_request *r, int c, char **argv)
 	}
 }
 
-static int run(const struct be_boot_request *asked, const char *command)
+/* One run, or the runs of all images in turn. */
+static int boot(const struct boot_options *o, enum be_status *status, struct be_error *err)
+{
+	struct be_paths paths = { 0 };
+	struct be_boot_request request = o->boot;
+	struct be_runs_request series = {
+		.boot = &request, .images = &o->images, .runs = o->runs ? o->runs : 1, .output = o->boot.output
+	};
+	request.paths = &paths;
+	int rc = be_paths_find(&paths, err);
+	if (rc == 0)
+		rc = o->runs || o->images.n > 1 ? be_boot_runs(&series, status, err) : be_boot(&request, status, err);
+	be_paths_free(&paths);
+	return rc;
+}
+
+static int run(const struct boot_options *o, const char *command)
 {
 	struct be_error err = BE_ERROR_INIT;
-	struct be_paths paths = { 0 };
-	struct be_boot_request request = *asked;
 	enum be_status status = BE_OK;
-	request.paths = &paths;
-	int rc = be_paths_find(&paths, &err);
-	if (rc == 0)
-		rc = be_boot(&request, &status, &err);
-	be_paths_free(&paths);
-	return rc == 0 ? (int)status : be_command_failed(command, &err);
+	return boot(o, &status, &err) == 0 ? (int)status : be_command_failed(command, &err);
 }
 
 int be_cmd_boot(int argc, char **argv)
@@ -101,24 +126,29 @@ int be_cmd_boot(int argc, char **argv)
 						 { "kvm", required_argument, NULL, ACCEL },
 						 { "timeout", required_argument, NULL, TIMEOUT },
 						 { "append", required_argument, NULL, APPEND },
+						 { "runs", required_argument, NULL, RUNS },
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
-	struct be_boot_request request = { 0 };
+	struct boot_options o = { 0 };
 	opterr = 0;
 	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
 		if (c == 'h') {
 			fputs(usage, stdout);
 			return BE_OK;
 		}
-		int status = take_option(&request, c, argv);
+		int status = take_option(&o, c, argv);
 		if (status != BE_OK)
 			return status;
 	}
-	if (argc - optind != 1)
-		return be_usage_error(argv[0], argc == optind ? "needs an image folder" : "takes one image folder");
-	if (!request.output)
+	if (optind == argc)
+		return be_usage_error(argv[0], "needs an image folder");
+	if (!o.boot.output)
 		return be_usage_error(argv[0], "needs -o RESULT, the folder to make");
-	request.image = argv[optind];
-	return run(&request, argv[0]);
+	o.boot.image = argv[optind];
+	for (int i = optind; i < argc; i++)
+		be_strv_add(&o.images, argv[i]);
+	int status = run(&o, argv[0]);
+	be_strv_free(&o.images);
+	return status;
 }

@@ -3,6 +3,7 @@
 
 #include "builder/commands.h"
 #include "base/file.h"
+#include "builder/folders.h"
 #include "builder/image/image.h"
 #include "builder/recipe.h"
 #include "builder/usage.h"
@@ -15,8 +16,9 @@ static const char usage[] =
 	"  -o, --output IMAGE  folder to make; replaced only when the new one is complete\n" BE_RECIPE_HELP
 	"  --all               every atomic job, each in a folder of its own below IMAGE\n"
 	"  --suite NAME        Debian release of packages and default kernel\n"
-	"  --kernel KERNEL     debian (default), a bzImage, a build tree or a kernel package\n"
-	"  --modules DIR       the modules of a kernel given as a bare file\n"
+	"  --kernel KERNEL     debian (default), a bzImage, a build tree or a kernel package;\n"
+	"                      given several times, one image of each below IMAGE\n"
+	"  --modules DIR       the modules of the kernel before it, given as a bare file\n"
 	"  --program NAME=PATH a program or folder that the workload needs and Debian does not have\n"
 	"  --small             best compression instead of the quickest\n"
 	"  -q, --quiet         no progress\n";
@@ -25,6 +27,7 @@ struct build_options {
 	struct be_recipe_request recipe;
 	struct be_build_request image;
 	struct be_strv programs;
+	struct be_strv kernels, modules; /* modules.v[i] belongs to kernels.v[i]; "": none */
 	bool all;
 };
 
@@ -34,6 +37,25 @@ static void free_options(struct build_options *o)
 {
 	be_strv_free(&o->recipe.set);
 	be_strv_free(&o->programs);
+	be_strv_free(&o->kernels);
+	be_strv_free(&o->modules);
+}
+
+/* `--modules` belongs to the kernel before it; before the only kernel it may stand too. */
+static int take_modules(struct build_options *o, const char *dir, char **argv)
+{
+	if (o->modules.n > o->kernels.n || (o->modules.n == o->kernels.n && o->modules.n))
+		return be_usage_error(argv[0], "--modules %s: the kernel before it has its modules already", dir);
+	be_strv_add(&o->modules, dir);
+	return BE_OK;
+}
+
+/* A kernel gets its place; the one before it that was given no modules has none. */
+static void take_kernel(struct build_options *o, const char *kernel)
+{
+	while (o->modules.n < o->kernels.n)
+		be_strv_add(&o->modules, "");
+	be_strv_add(&o->kernels, kernel);
 }
 
 /* Returns a status other than BE_OK when the option is none. */
@@ -53,11 +75,10 @@ static int take_option(struct build_options *o, int c, char **argv)
 		o->image.suite = optarg;
 		return BE_OK;
 	case KERNEL:
-		o->image.kernel = optarg;
+		take_kernel(o, optarg);
 		return BE_OK;
 	case MODULES:
-		o->image.modules = optarg;
-		return BE_OK;
+		return take_modules(o, optarg, argv);
 	case PROGRAM:
 		be_strv_add(&o->programs, optarg);
 		return BE_OK;
@@ -69,7 +90,9 @@ static int take_option(struct build_options *o, int c, char **argv)
 	}
 }
 
-static int build_one(struct be_recipe *recipe, const struct build_options *o, size_t i, struct be_error *err)
+/* @kernel: number of the kernel, and @output its folder. */
+static int build_one(struct be_recipe *recipe, const struct build_options *o, size_t i, size_t kernel,
+		     const char *output, struct be_error *err)
 {
 	be_autonode struct be_node *source = NULL;
 	be_autonode struct be_node *plan = be_recipe_plan(recipe, &o->recipe, i, &source, err);
@@ -77,9 +100,10 @@ static int build_one(struct be_recipe *recipe, const struct build_options *o, si
 	if (!plan)
 		return -1;
 	struct be_build_request image = o->image;
-	be_autofree char *below = o->all ? be_strf("%s/%s", o->image.output, recipe->jobs.atoms[i].name) : NULL;
-	if (below)
-		image.output = below;
+	be_autofree char *below = o->all ? be_strf("%s/%s", output, recipe->jobs.atoms[i].name) : NULL;
+	image.output = below ? below : output;
+	image.kernel = kernel < o->kernels.n ? o->kernels.v[kernel] : NULL;
+	image.modules = kernel < o->modules.n && *o->modules.v[kernel] ? o->modules.v[kernel] : NULL;
 	image.plan = plan;
 	image.programs = &o->programs;
 	image.recipe = source;
@@ -87,16 +111,34 @@ static int build_one(struct be_recipe *recipe, const struct build_options *o, si
 	return be_image_build(&image, err);
 }
 
+/* All images with one kernel. */
+static int build_kernel(struct be_recipe *recipe, const struct build_options *o, size_t kernel, const char *output,
+			struct be_error *err)
+{
+	if (o->all && be_mkdirs(output, 0777, err) != 0)
+		return -1;
+	for (size_t i = 0; i < recipe->n; i++)
+		if (build_one(recipe, o, recipe->first + i, kernel, output, err) != 0)
+			return o->all ? be_wrap(err, "%s", recipe->jobs.atoms[recipe->first + i].name) : -1;
+	return 0;
+}
+
 static int build(const struct build_options *o, struct be_error *err)
 {
 	be_autorecipe struct be_recipe recipe = { 0 };
+	be_autostrv struct be_strv names = { 0 };
 	if (be_recipe_load(&o->recipe, o->all, &recipe, err) != 0)
 		return -1;
-	if (o->all && be_mkdirs(o->image.output, 0777, err) != 0)
+	if (o->kernels.n < 2)
+		return build_kernel(&recipe, o, 0, o->image.output, err);
+	be_folder_names(&o->kernels, &names);
+	if (be_mkdirs(o->image.output, 0777, err) != 0)
 		return -1;
-	for (size_t i = 0; i < recipe.n; i++)
-		if (build_one(&recipe, o, recipe.first + i, err) != 0)
-			return o->all ? be_wrap(err, "%s", recipe.jobs.atoms[recipe.first + i].name) : -1;
+	for (size_t k = 0; k < names.n; k++) {
+		be_autofree char *output = be_strf("%s/%s", o->image.output, names.v[k]);
+		if (build_kernel(&recipe, o, k, output, err) != 0)
+			return be_wrap(err, "--kernel %s", o->kernels.v[k]);
+	}
 	return 0;
 }
 
@@ -106,7 +148,7 @@ static int check_options(const struct build_options *o, int argc, char **argv)
 		return be_usage_error(argv[0], argc == optind ? "needs a job file" : "takes one job file");
 	if (!o->image.output)
 		return be_usage_error(argv[0], "needs -o IMAGE, the folder to make");
-	if (o->image.modules && !o->image.kernel)
+	if (o->modules.n > o->kernels.n)
 		return be_usage_error(argv[0], "--modules goes with --kernel FILE");
 	if (o->all && o->recipe.pick)
 		return be_usage_error(argv[0], "--all and --pick exclude each other");

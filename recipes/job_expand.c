@@ -94,8 +94,7 @@ static bool find_open(const struct walk *walk, const struct be_node *at, const c
 {
 	if (at->kind == BE_SCALAR)
 		return be_is_template(at->text);
-	if (at->kind == BE_SEQ && key &&
-	    (is_setting(top, place->depth) || expands(walk->x->keys, walk->present, key)))
+	if (at->kind == BE_SEQ && key && (is_setting(top, place->depth) || expands(walk->x->keys, walk->present, key)))
 		return true;
 	if (place->depth >= BE_ARRAY_LEN(place->index))
 		return false;

@@ -132,7 +132,8 @@ Test(job_expand, values_of_a_factor_are_a_dimension)
 		    "== job-xfs-vm.swappiness=60\n"
 		    "fs: xfs\nenvironment:\n  vm.swappiness: 60\n  vm.thp: never\nfsmark: null\n");
 	/* A list below a factor's own map, and one of a key of that name elsewhere, are values. */
-	expect_jobs("environment: {disk.scheduler_tunables: {a: [1, 2]}}\nexpect: {vm.thp: [x, y]}\nfsmark:\n",
-		    "== job-defaults\n"
-		    "environment:\n  disk.scheduler_tunables:\n    a: [1, 2]\nexpect:\n  vm.thp: [x, y]\nfsmark: null\n");
+	expect_jobs(
+		"environment: {disk.scheduler_tunables: {a: [1, 2]}}\nexpect: {vm.thp: [x, y]}\nfsmark:\n",
+		"== job-defaults\n"
+		"environment:\n  disk.scheduler_tunables:\n    a: [1, 2]\nexpect:\n  vm.thp: [x, y]\nfsmark: null\n");
 }
