@@ -38,12 +38,12 @@ pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 FOLDERS := recipes disk-setup initrd builder
 src_recipes := $(wildcard recipes/*.c recipes/base/*.c)
 src_disk-setup := $(filter-out disk-setup/main.c,$(wildcard disk-setup/*.c))
-src_initrd := $(filter-out initrd/main.c,$(wildcard initrd/*.c initrd/*/*.c))
+src_initrd := $(filter-out initrd/main.c initrd/commands/%,$(wildcard initrd/*.c initrd/*/*.c))
 src_builder := $(filter-out builder/main.c,$(wildcard builder/*.c builder/*/*.c))
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
-all: programs guest
-.PHONY: all programs guest help
+all: programs commands guest
+.PHONY: all programs commands guest help
 programs: $(if $(wildcard builder/main.c),$(PROGRAM))
 
 # One static library a folder; who may use whom is in the link order.
@@ -61,6 +61,15 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
 $(PROGRAM): $(BUILD)/obj/builder/main.o $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
 	$(say) '  LINK $@'
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
+
+# Commands that share code with the guest are programs of their own (builder/external.h), each a file of initrd/commands.
+COMMANDS := $(patsubst initrd/commands/%.c,$(BUILD)/libexec/mkbenchenv-%,$(wildcard initrd/commands/*.c))
+commands: $(COMMANDS)
+$(COMMANDS): $(BUILD)/libexec/mkbenchenv-%: $(BUILD)/obj/initrd/commands/%.o $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a \
+	$(BUILD)/librecipes.a
+	@mkdir -p $(@D)
+	$(say) '  LINK $@'
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_initrd) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
 
 include initrd/guest.mk
 include .ci/project.mk

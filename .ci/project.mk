@@ -42,11 +42,13 @@ check-tree:
 
 INSTALL_BIN := $(DESTDIR)$(PREFIX)/bin
 INSTALL_DATA := $(DESTDIR)$(PREFIX)/share/mkbenchenv
+INSTALL_LIBEXEC := $(DESTDIR)$(PREFIX)/lib/mkbenchenv/libexec
 INSTALL_GUEST := $(DESTDIR)$(PREFIX)/lib/mkbenchenv/guest
 INSTALL_MAN := $(DESTDIR)$(PREFIX)/share/man/man1
 install: all
-	install -d $(INSTALL_BIN) $(INSTALL_DATA) $(INSTALL_GUEST) $(INSTALL_MAN)
+	install -d $(INSTALL_BIN) $(INSTALL_DATA) $(INSTALL_GUEST) $(INSTALL_LIBEXEC) $(INSTALL_MAN)
 	install -m 755 $(PROGRAM) $(INSTALL_BIN)/
+	install -m 755 $(COMMANDS) $(INSTALL_LIBEXEC)/
 	cp -R --no-preserve=ownership $(GUEST)/. $(INSTALL_GUEST)/
 	set -e; cd recipes; find . -type f ! -name '*.[ch]' ! -name '*.md' -exec install -D -m 644 {} $(abspath $(INSTALL_DATA))/{} \;
 	sed -e 's/@VERSION@/$(VERSION)/' builder/mkbenchenv.1 > $(INSTALL_MAN)/mkbenchenv.1

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "builder/commands.h"
+#include "builder/external.h"
 #include "builder/usage.h"
 
 static const struct command {
@@ -22,6 +23,7 @@ static const struct command {
 	{ "import", be_cmd_import, "job and host file of a report mail" },
 	{ "jobs", be_cmd_jobs, "the atomic jobs of a job file" },
 	{ "explain", be_cmd_explain, "a factor of the catalogue, or the names of all" },
+	{ "host", be_external, "the host file of a machine, from what it says of itself" },
 };
 
 static void print_help(void)

@@ -42,7 +42,7 @@ static char *find_beside(const char *const *places, size_t n, const char *mark)
 }
 
 /* From the build folder, from a build folder that links to its source, and from where `make install` put it. */
-static char *find_data(void)
+char *be_paths_data(void)
 {
 	static const char *const places[] = { "../recipes", "recipes", "../share/mkbenchenv" };
 	const char *set = getenv("MKBENCHENV_DATA");
@@ -54,6 +54,16 @@ static char *find_guest(void)
 	static const char *const places[] = { "guest", "../lib/mkbenchenv/guest" };
 	const char *set = getenv("MKBENCHENV_GUEST");
 	return set && *set ? be_strdup(set) : find_beside(places, BE_ARRAY_LEN(places), "init");
+}
+
+char *be_paths_program(const char *name)
+{
+	static const char *const places[] = { "libexec", "../lib/mkbenchenv/libexec" };
+	const char *set = getenv("MKBENCHENV_LIBEXEC");
+	be_autofree char *program = be_strf("mkbenchenv-%s", name);
+	be_autofree char *folder = set && *set ? be_strdup(set) : find_beside(places, BE_ARRAY_LEN(places), program);
+	be_autofree char *path = folder ? be_strf("%s/%s", folder, program) : NULL;
+	return path && be_exists(path) ? be_steal(&path) : NULL;
 }
 
 static char *cache_place(void)
@@ -83,7 +93,7 @@ static int find_cache(struct be_paths *paths, struct be_error *err)
 
 int be_paths_find(struct be_paths *paths, struct be_error *err)
 {
-	*paths = (struct be_paths){ .data = find_data(), .guest = find_guest() };
+	*paths = (struct be_paths){ .data = be_paths_data(), .guest = find_guest() };
 	if (!paths->data) {
 		be_fail(err, "the recipes, factors and workloads that belong to the program are not found beside it");
 		return be_hint(err, "set MKBENCHENV_DATA to the folder recipes/ of the source, or run `make install`");

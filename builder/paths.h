@@ -12,5 +12,10 @@ struct be_paths {
 /* MKBENCHENV_DATA, MKBENCHENV_GUEST and MKBENCHENV_CACHE win over what is found beside the program. */
 int be_paths_find(struct be_paths *paths, struct be_error *err) BE_MUST_CHECK;
 void be_paths_free(struct be_paths *paths);
+/* The data alone, for commands that need no cache; NULL when it is not found. The caller frees. */
+char *be_paths_data(void);
+/* The program mkbenchenv-NAME in libexec/ beside this one, or in MKBENCHENV_LIBEXEC; NULL: not there. The caller frees.
+ */
+char *be_paths_program(const char *name);
 
 #endif
