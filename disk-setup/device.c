@@ -114,8 +114,7 @@ char *be_device_whole(const struct be_root *root, const char *kernel)
 	return be_strdup(slash ? slash + 1 : kernel);
 }
 
-/* A property of udev's database; NULL when udev does not know it. */
-static char *udev_property(const struct be_root *root, unsigned major, unsigned minor, const char *key)
+char *be_device_udev(const struct be_root *root, unsigned major, unsigned minor, const char *key)
 {
 	be_autofree char *path = be_strf("/run/udev/data/b%u:%u", major, minor);
 	be_autofree char *text = be_root_text(root, path);
@@ -127,6 +126,28 @@ static char *udev_property(const struct be_root *root, unsigned major, unsigned 
 		if (be_starts(lines.v[i], prefix))
 			return be_strdup(lines.v[i] + strlen(prefix));
 	return NULL;
+}
+
+static bool file_has_line(const struct be_root *root, const char *path, const char *line)
+{
+	be_autofree char *text = be_root_text(root, path);
+	be_autostrv struct be_strv lines = { 0 };
+	if (text)
+		be_strv_split(&lines, text, "\n");
+	return be_strv_has(&lines, line);
+}
+
+void be_device_claimants(const struct be_root *root, const char *path, struct be_strv *numbers)
+{
+	be_autostrv struct be_strv records = { 0 };
+	if (!be_starts(path, "/dev/disk/") || be_root_list(root, "/run/udev/data", &records) != 0)
+		return;
+	be_autofree char *line = be_strf("S:%s", path + strlen("/dev/"));
+	for (size_t i = 0; i < records.n; i++) {
+		be_autofree char *file = be_strf("/run/udev/data/%s", records.v[i]);
+		if (records.v[i][0] == 'b' && file_has_line(root, file, line))
+			be_strv_add(numbers, records.v[i] + 1);
+	}
 }
 
 static char *first_of(const struct be_root *root, const char *kernel, const char *a, const char *b)
@@ -174,10 +195,10 @@ int be_device_identify(const struct be_root *root, const struct be_node *plan, c
 	d->rotational = attr_is(root, d->whole, "queue/rotational", "1");
 	d->dax = attr_is(root, d->whole, "queue/dax", "1");
 	d->write_cache = be_device_attr(root, d->whole, "queue/write_cache");
-	d->model = udev_property(root, d->major, d->minor, "ID_MODEL"); /* sysfs cuts an ATA disk's at 16 bytes */
+	d->model = be_device_udev(root, d->major, d->minor, "ID_MODEL"); /* sysfs cuts an ATA disk's at 16 bytes */
 	if (!d->model)
 		d->model = first_of(root, d->whole, "device/model", NULL);
-	d->serial = udev_property(root, d->major, d->minor, "ID_SERIAL_SHORT");
+	d->serial = be_device_udev(root, d->major, d->minor, "ID_SERIAL_SHORT");
 	if (!d->serial)
 		d->serial = first_of(root, d->whole, "device/serial", "serial");
 	return 0;

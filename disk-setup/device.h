@@ -58,6 +58,11 @@ char *be_device_kernel_name(const struct be_root *root, const char *path, char *
 char *be_device_whole(const struct be_root *root, const char *kernel);
 /* "/sys/class/block/KERNEL/ATTR" as text or NULL. The caller frees. */
 char *be_device_attr(const struct be_root *root, const char *kernel, const char *attr);
+/* A property of a block device in udev's database, such as ID_MODEL; NULL when udev does not know it. The caller frees.
+ */
+char *be_device_udev(const struct be_root *root, unsigned major, unsigned minor, const char *key);
+/* The numbers ("8:16") of the devices that claim the name @path, in /dev/disk, as udev's database has them. */
+void be_device_claimants(const struct be_root *root, const char *path, struct be_strv *numbers);
 /* Sets @key of @map to what the kernel says: a number where it reads as one, nothing where @text is NULL. */
 void be_device_set_value(struct be_node *map, const char *key, const char *text);
 /* The same with an attribute of @kernel. */

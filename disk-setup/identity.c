@@ -94,27 +94,11 @@ static void check_size(const struct be_setup *setup, struct be_device *d)
 			  (long long)d->disk_size);
 }
 
-static bool file_has_line(const struct be_root *root, const char *path, const char *line)
-{
-	be_autofree char *text = be_root_text(root, path);
-	be_autostrv struct be_strv lines = { 0 };
-	if (text)
-		be_strv_split(&lines, text, "\n");
-	return be_strv_has(&lines, line);
-}
-
 /* udev gives a name to one of the devices that claim it; its database says who else does. */
 static void check_claims(const struct be_root *root, struct be_device *d)
 {
-	be_autostrv struct be_strv records = { 0 }, claimants = { 0 };
-	if (!be_starts(d->path, "/dev/disk/") || be_root_list(root, "/run/udev/data", &records) != 0)
-		return;
-	be_autofree char *line = be_strf("S:%s", d->path + strlen("/dev/"));
-	for (size_t i = 0; i < records.n; i++) {
-		be_autofree char *path = be_strf("/run/udev/data/%s", records.v[i]);
-		if (records.v[i][0] == 'b' && file_has_line(root, path, line))
-			be_strv_add(&claimants, records.v[i] + 1);
-	}
+	be_autostrv struct be_strv claimants = { 0 };
+	be_device_claimants(root, d->path, &claimants);
 	if (claimants.n > 1)
 		be_refuse(d, be_strdup("name the disk by another of its names (wwn-, by-path)"),
 			  "%zu devices claim this name (device numbers %s, %s%s)", claimants.n, claimants.v[0],

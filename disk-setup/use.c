@@ -145,7 +145,7 @@ static void find_holders(const struct be_root *root, const char *kernel, const s
 	be_autostrv struct be_strv holders = { 0 };
 	list_holders(root, kernel, &holders);
 	for (size_t i = 0; i < holders.n; i++)
-		if (!be_strv_has(idle, holders.v[i]))
+		if (!idle || !be_strv_has(idle, holders.v[i]))
 			add_holder(root, kernel, holders.v[i], uses);
 }
 
@@ -158,7 +158,7 @@ static int find_one(const struct be_root *root, const char *kernel, const struct
 	return find_swaps(root, kernel, uses, err);
 }
 
-static void list_partitions(const struct be_root *root, const char *whole, struct be_strv *partitions)
+void be_use_partitions(const struct be_root *root, const char *whole, struct be_strv *partitions)
 {
 	be_autostrv struct be_strv all = { 0 };
 	be_autofree char *path = be_strf("/sys/class/block/%s", whole);
@@ -178,7 +178,7 @@ int be_use_find(const struct be_root *root, const char *kernel, const struct be_
 	be_autostrv struct be_strv names = { 0 };
 	be_strv_add(&names, kernel);
 	if (be_streq(whole, kernel))
-		list_partitions(root, whole, &names);
+		be_use_partitions(root, whole, &names);
 	else
 		be_strv_add(&names, whole);
 	for (size_t i = 0; i < names.n; i++)

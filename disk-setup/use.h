@@ -18,7 +18,7 @@ void be_uses_free(struct be_uses *uses);
 
 /*
  * Adds what uses @kernel, its whole disk as a whole, or (of a whole disk) its partitions. md arrays that hold it are
- * left out where they are in @idle_arrays.
+ * left out where they are in @idle_arrays, which may be NULL.
  */
 int be_use_find(const struct be_root *root, const char *kernel, const struct be_strv *idle_arrays, struct be_uses *uses,
 		struct be_error *err) BE_MUST_CHECK;
@@ -26,6 +26,8 @@ int be_use_find(const struct be_root *root, const char *kernel, const struct be_
 int be_use_target(const struct be_root *root, const char *target, bool *taken, struct be_error *err) BE_MUST_CHECK;
 /* The md arrays that hold @kernel. */
 void be_use_arrays(const struct be_root *root, const char *kernel, struct be_strv *arrays);
+/* The kernel names of the partitions of @whole, sorted by strcmp. */
+void be_use_partitions(const struct be_root *root, const char *whole, struct be_strv *partitions);
 /* Adds a use when @node cannot be opened exclusively; for the running system only. */
 int be_use_exclusive(const char *node, struct be_uses *uses, struct be_error *err) BE_MUST_CHECK;
 
