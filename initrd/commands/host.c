@@ -1,0 +1,85 @@
+/* mkbenchenv host: the host file of the machine that it runs on, or of a recorded one. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "initrd/inventory/inventory.h"
+
+static const char usage[] = "Usage: mkbenchenv host [OPTION]...\n"
+			    "\n"
+			    "Writes an LKP host file of this machine: processors, memory, firmware, disks. What it\n"
+			    "does not know is a comment. A disk or partition is listed for tests only when it carries\n"
+			    "nothing and nothing uses it; all others are comments that say why. Nothing is written to\n"
+			    "any device. Root sees more: what disks carry, and the memory that is installed.\n"
+			    "\n"
+			    "  -o, --output FILE   the host file (default: standard output)\n"
+			    "  --root DIR          a recorded machine: a folder with its /proc, /sys, /dev and /run\n"
+			    "  --private           also host name and MAC addresses, as comments\n";
+
+struct options {
+	const char *output, *root;
+	bool private;
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int parse(int argc, char **argv, struct options *o)
+{
+	enum { ROOT = 256, PRIVATE };
+	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
+					       { "root", required_argument, NULL, ROOT },
+					       { "private", no_argument, NULL, PRIVATE },
+					       { "help", no_argument, NULL, 'h' },
+					       { NULL, 0, NULL, 0 } };
+	for (int c; (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1;) {
+		switch (c) {
+		case 'h':
+			fputs(usage, stdout);
+			return BE_OK;
+		case 'o':
+			o->output = optarg;
+			break;
+		case ROOT:
+			o->root = optarg;
+			break;
+		case PRIVATE:
+			o->private = true;
+			break;
+		default:
+			fprintf(stderr, "`%s --help` shows what it takes.\n", argv[0]);
+			return BE_USAGE;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "%s: takes no argument such as \"%s\"; -o FILE names the output\n", argv[0], argv[optind]);
+	return BE_USAGE;
+}
+
+static int run(const struct options *o, struct be_error *err)
+{
+	/* A name that ends in "/" would make every path begin with "//". */
+	be_autofree char *prefix = be_strdup(o->root ? o->root : "");
+	for (size_t n = strlen(prefix); n && prefix[n - 1] == '/'; n--)
+		prefix[n - 1] = '\0';
+	struct be_root root = { .prefix = prefix };
+	be_autofree char *text = be_inventory(&root, o->private, err);
+	if (!text)
+		return -1;
+	if (o->output)
+		return be_write_file(o->output, text, strlen(text), 0666, err);
+	return be_write_fd(STDOUT_FILENO, "standard output", text, strlen(text), err);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct be_error err = BE_ERROR_INIT;
+	int status = parse(argc, argv, &options);
+	if (status >= 0)
+		return status;
+	if (run(&options, &err) == 0)
+		return BE_OK;
+	be_error_print(&err, argv[0]);
+	return err.status;
+}
