@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "base/node.h"
+#include "initrd/framer.h"
 
 #define PATIENCE_MS 10000 /* the host reads the port at once; one that does not for so long will not */
 #define BLOCK 65536
+#define LINES 32           /* written at a time: at 9600 baud they take 8 s */
 #define KLOG_CONSOLE_OFF 6 /* syslog(2) */
 #define KLOG_CONSOLE_ON 7
 
@@ -25,9 +27,9 @@ struct be_delivery {
 	enum be_framing framing;
 	struct archive *archive;
 	struct be_node *sums; /* map name -> SHA-256: the lines of `complete` */
-	struct be_buf framed; /* base64: the bytes of the entry that is being written */
-	char problem[256];    /* why writing failed */
-	bool over;            /* nothing is written any more */
+	struct be_framer framer;
+	char problem[256]; /* why writing failed */
+	bool over;         /* nothing is written any more */
 	void (*progress)(void *data);
 	void *progress_data;
 };
@@ -62,7 +64,7 @@ static la_ssize_t on_write(struct archive *archive, void *data, const void *byte
 	(void)archive;
 	/* A lost host is noticed by flush(): libarchive told of it would leave its stream half freed. */
 	if (d->framing == BE_BASE64)
-		be_buf_add(&d->framed, bytes, len);
+		be_framer_add(&d->framer, bytes, len);
 	else if (!d->over && write_patiently(d, bytes, len) != 0)
 		d->over = true;
 	return (la_ssize_t)len;
@@ -80,6 +82,7 @@ struct be_delivery *be_delivery_open(int fd, enum be_framing framing, struct be_
 	*d = (struct be_delivery){
 		.fd = fd, .framing = framing, .archive = archive_write_new(), .sums = be_node_map()
 	};
+	be_framer_start(&d->framer);
 	if (!d->archive || archive_write_set_format_pax(d->archive) != ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(d->archive, 0) != ARCHIVE_OK ||
 	    archive_write_open(d->archive, d, NULL, on_write, NULL) != ARCHIVE_OK) {
@@ -103,32 +106,42 @@ void be_delivery_free(struct be_delivery *d)
 	d->over = true; /* libarchive closes the stream: one that was not completed gets no end marks */
 	archive_write_free(d->archive);
 	be_node_free(d->sums);
-	be_buf_free(&d->framed);
+	be_framer_free(&d->framer);
 	free(d);
 }
 
-/* The collected bytes as base64 lines between the markers. The kernel is kept off the line meanwhile. */
-static int flush_framed(struct be_delivery *d)
+/* Writes lines with the kernel kept off the console: only its emergencies can still come in between. */
+static int write_lines(struct be_delivery *d, const struct be_buf *lines)
 {
-	be_autobuf struct be_buf out = { 0 };
-	be_buf_adds(&out, "\n" BE_FRAME_BEGIN "\n");
-	for (size_t at = 0; at < d->framed.len; at += 48) {
-		size_t n = d->framed.len - at < 48 ? d->framed.len - at : 48;
-		unsigned char line[72];
-		EVP_EncodeBlock(line, (const unsigned char *)d->framed.data + at, (int)n);
-		be_buf_addf(&out, BE_FRAME_LINE "%s\n", (const char *)line);
-	}
-	be_buf_adds(&out, BE_FRAME_END "\n");
-	d->framed.len = 0;
-	bool line = isatty(d->fd);
-	if (line)
+	bool console = isatty(d->fd);
+	if (console)
 		klogctl(KLOG_CONSOLE_OFF, NULL, 0);
-	int rc = write_patiently(d, out.data, out.len);
-	if (line) {
+	int rc = write_patiently(d, lines->data, lines->len);
+	if (console) {
 		tcdrain(d->fd);
 		klogctl(KLOG_CONSOLE_ON, NULL, 0);
 	}
 	return rc;
+}
+
+/* The entry as lines. What was on the console's last line must not stand before the first of them. */
+static int flush_framed(struct be_delivery *d)
+{
+	be_autobuf struct be_buf lines = { 0 };
+	be_buf_addc(&lines, '\n');
+	while (be_framer_take(&d->framer, LINES, &lines)) {
+		if (write_lines(d, &lines) != 0)
+			return -1;
+		lines.len = 0;
+	}
+	return 0;
+}
+
+static int end_framed(struct be_delivery *d)
+{
+	be_autobuf struct be_buf line = { 0 };
+	be_framer_end(&d->framer, &line);
+	return write_lines(d, &line);
 }
 
 /* Waits until the port took all that was written. */
@@ -270,7 +283,11 @@ int be_delivery_complete(struct be_delivery *d, struct be_error *err)
 		return -1;
 	if (archive_write_close(d->archive) != ARCHIVE_OK)
 		return fail(d, "the stream's end", err);
-	return flush(d, "the stream's end", err);
+	if (flush(d, "the stream's end", err) != 0)
+		return -1;
+	if (d->framing == BE_BASE64 && end_framed(d) != 0)
+		return be_fail(err, "delivery of the last line: %s", d->problem);
+	return 0;
 }
 
 int be_delivery_no_format(struct archive *archive)

@@ -10,11 +10,8 @@
 
 enum be_framing {
 	BE_RAW,    /* the port carries bytes */
-	BE_BASE64, /* a serial line shared with kernel messages: each entry as base64 between marker lines */
+	BE_BASE64, /* a console shared with kernel messages: lines of base64 (recipes/frame.h) */
 };
-#define BE_FRAME_BEGIN "-----BEGIN BENCHENV DELIVERY-----"
-#define BE_FRAME_END "-----END BENCHENV DELIVERY-----"
-#define BE_FRAME_LINE "benchenv " /* before each line of base64: other lines in between are the kernel's */
 
 struct be_delivery;
 

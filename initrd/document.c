@@ -39,6 +39,7 @@ static struct be_node *document(const struct be_guest *guest, const char *phase)
 	be_set_str(doc, "mkbenchenv", "observation");
 	be_set_int(doc, "schema", 1);
 	be_set_str(doc, "phase", phase);
+	be_set_str(doc, "plan_sha256", guest->plan_sha256[0] ? guest->plan_sha256 : NULL);
 	be_set(doc, "outcome", be_node_clone(guest->outcome));
 	be_set(doc, "machine", machine(guest));
 	be_set(doc, "environment", guest->environment ? be_node_clone(guest->environment) : be_node_map());

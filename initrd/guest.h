@@ -14,6 +14,7 @@ struct be_guest {
 	int link;              /* to PID 1 */
 	const char *state_dir; /* where what is to be delivered lies */
 	struct be_node *plan;  /* NULL until it is read */
+	char plan_sha256[65];  /* of its file: tells the host whose result this is */
 	struct be_setup setup;
 	bool set_up; /* be_setup_run succeeded: there is something to undo */
 	struct be_scopes scopes;

@@ -25,7 +25,7 @@ static struct be_delivery *open_delivery(void)
 	if (fd < 0) {
 		be_log("no virtio-serial port %s: delivery goes to the serial console", BE_TWIN_PORT_NAME);
 		framing = BE_BASE64;
-		fd = be_serial_open();
+		fd = be_serial_open(&real);
 	}
 	struct be_delivery *delivery = fd >= 0 ? be_delivery_open(fd, framing, &err) : NULL;
 	if (!delivery)

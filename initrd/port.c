@@ -37,13 +37,35 @@ int be_port_open(const struct be_root *root, const char *name, double wait)
 	}
 }
 
-int be_serial_open(void)
+char *be_serial_name(const struct be_root *root)
 {
-	int fd = open("/dev/ttyS0", O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	static const char *const kinds[] = { "ttyS", "ttyAMA", "ttyUSB", "hvc" };
+	be_autofree char *active = be_root_text(root, "/sys/class/tty/console/active"), *found = NULL;
+	be_autostrv struct be_strv names = { 0 };
+	be_strv_split(&names, active ? active : "", " \n");
+	for (size_t i = 0; i < names.n * BE_ARRAY_LEN(kinds); i++) {
+		const char *name = names.v[i / BE_ARRAY_LEN(kinds)];
+		if (!be_starts(name, kinds[i % BE_ARRAY_LEN(kinds)]))
+			continue;
+		free(found);
+		found = be_strdup(name);
+	}
+	return be_steal(&found);
+}
+
+static int open_terminal(const struct be_root *root, const char *name)
+{
+	be_autofree char *node = be_strf("/dev/%s", name), *path = be_root_path(root, node);
 	struct termios mode;
+	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && tcgetattr(fd, &mode) != 0) /* the driver answers EIO where there is no such UART */
 		be_close_fd(&fd);
-	if (fd < 0)
-		fd = open("/dev/console", O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	return fd;
+}
+
+int be_serial_open(const struct be_root *root)
+{
+	be_autofree char *name = be_serial_name(root), *console = be_root_path(root, "/dev/console");
+	int fd = open_terminal(root, name ? name : "ttyS0");
+	return fd >= 0 ? fd : open(console, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 }

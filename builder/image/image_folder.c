@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "builder/image/hash.h"
 
 #define CMDLINE_MAX 65536
 
@@ -67,7 +66,7 @@ static int load(const char *dir, struct be_image_folder *out, struct be_error *e
 	out->kernel = be_strf("%s/vmlinuz", dir);
 	out->initrd = be_strf("%s/initrd.img", dir);
 	out->plan = load_document(plan, "plan", err);
-	if (!out->plan)
+	if (!out->plan || be_hash_file(plan, out->plan_sha256, NULL, err) != 0)
 		return -1;
 	out->manifest = load_document(manifest, "manifest", err);
 	if (!out->manifest || be_read_file(cmdline, CMDLINE_MAX, &line, err) != 0)

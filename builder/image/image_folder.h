@@ -3,11 +3,13 @@
 #define BE_IMAGE_FOLDER_H
 
 #include "base/node.h"
+#include "builder/image/hash.h"
 
 struct be_image_folder {
 	char *kernel, *initrd; /* paths */
 	char *cmdline;         /* one line */
 	struct be_node *plan, *manifest;
+	char plan_sha256[BE_HASH_TEXT]; /* of plan.yaml: a guest's statements name it */
 };
 void be_image_folder_free(struct be_image_folder *image);
 

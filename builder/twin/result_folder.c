@@ -69,10 +69,24 @@ static int keep_console(const struct be_run_source *run, const char *dir, struct
 	return 0;
 }
 
+/* The guest says of which plan it is: results of two images must not be mixed up. */
+static int check_image(const struct be_run_source *run, const struct be_delivered *delivered, struct be_error *err)
+{
+	const char *before = be_get_str(delivered->before, "plan_sha256", NULL);
+	const char *stated = before ? before : be_get_str(delivered->after, "plan_sha256", NULL);
+	if (!run->image || !stated || be_streq(stated, run->image->plan_sha256))
+		return 0;
+	be_fail_usage(err, "the result is of another image: its plan.yaml has SHA-256 %.12s, this image's %.12s",
+		      stated, run->image->plan_sha256);
+	return be_hint(err, "Give the image that the machine booted.");
+}
+
 int be_result_write(const struct be_run_source *run, const char *dir, struct be_node **result, struct be_error *err)
 {
 	be_autodelivered struct be_delivered delivered = { 0 };
 	if (be_mkdirs(dir, 0777, err) != 0 || be_result_receive(run->delivery, dir, &delivered, err) != 0)
+		return -1;
+	if (check_image(run, &delivered, err) != 0)
 		return -1;
 	if (run->damage) {
 		delivered.complete = false;
@@ -87,13 +101,22 @@ int be_result_write(const struct be_run_source *run, const char *dir, struct be_
 	return 0;
 }
 
+/* An observation of ours: what a result without its image has instead of a manifest. */
+static bool has_observation(const char *path)
+{
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autofree char *before = be_strf("%s/before.yaml", path);
+	be_autonode struct be_node *doc = be_node_load_file(before, &ignored);
+	return be_streq(be_get_str(doc, "mkbenchenv", NULL), "observation");
+}
+
 /* A manifest of ours and no kernel: other people's folders have a manifest.yaml too, and so has the image itself. */
 static bool is_result(const char *path)
 {
 	struct be_error ignored = BE_ERROR_INIT;
 	be_autofree char *kernel = be_strf("%s/vmlinuz", path);
 	be_autonode struct be_node *manifest = be_manifest_load(path, &ignored);
-	return manifest && !be_exists(kernel);
+	return (manifest || has_observation(path)) && !be_exists(kernel);
 }
 
 int be_result_check_output(const char *path, struct be_error *err)

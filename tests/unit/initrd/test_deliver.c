@@ -2,7 +2,9 @@
 #include <archive_entry.h>
 #include <openssl/evp.h>
 #include <signal.h>
+#include <string.h>
 
+#include "frame.h"
 #include "initrd/deliver.h"
 #include "tree.h"
 
@@ -76,40 +78,55 @@ Test(deliver, entry_is_there_at_once)
 
 static void decode_line(const char *line, struct be_buf *out)
 {
-	unsigned char bytes[128];
-	int n = EVP_DecodeBlock(bytes, (const unsigned char *)line, (int)strlen(line));
-	cr_assert_geq(n, 0);
-	for (const char *p = line + strlen(line); n > 0 && p > line && p[-1] == '='; p--)
-		n--;
-	be_buf_add(out, bytes, (size_t)n);
+	unsigned char bytes[BE_FRAME_TEXT];
+	be_autofree char *text = be_strndup(line + BE_FRAME_MARK_LEN + BE_FRAME_HEAD + 1, BE_FRAME_TEXT);
+	cr_assert_eq(EVP_DecodeBlock(bytes, (const unsigned char *)text, BE_FRAME_TEXT), BE_FRAME_BYTES + 1);
+	be_buf_add(out, bytes, BE_FRAME_BYTES);
 }
 
-Test(deliver, base64_between_markers_survives_other_lines)
+/* The lines of the delivery; @other counts those that are none. */
+static void frame_lines(int fd, struct be_strv *frames, size_t *other)
+{
+	be_autobuf struct be_buf text = { 0 };
+	be_autostrv struct be_strv lines = { 0 };
+	content(fd, &text);
+	be_strv_split(&lines, text.data, "\n");
+	for (size_t i = 0; i < lines.n; i++) {
+		if (be_starts(lines.v[i], BE_FRAME_MARK))
+			be_strv_add(frames, lines.v[i]);
+		else
+			*other += *lines.v[i] != '\0';
+	}
+}
+
+Test(deliver, lines_for_a_console_say_where_they_belong)
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_autofd int fd = scratch();
 	struct be_delivery *d = be_delivery_open(fd, BE_BASE64, &err);
-	cr_assert_not_null(d);
+	cr_assert_not_null(d, "%s", err.text);
 	cr_expect_eq(be_delivery_add(d, "before.yaml", "a", 1, &err), 0);
 	cr_expect_eq(be_write_fd(fd, "console", "[ 1.0] a kernel message\n", 24, &err), 0);
 	cr_expect_eq(be_delivery_add(d, "after.yaml", "b", 1, &err), 0);
 	cr_expect_eq(be_delivery_complete(d, &err), 0);
 	be_delivery_free(d);
-	be_autobuf struct be_buf text = { 0 }, stream = { 0 };
-	content(fd, &text);
-	be_autostrv struct be_strv lines = { 0 };
-	be_strv_split(&lines, text.data, "\n");
-	size_t begins = 0, ends = 0;
-	for (size_t i = 0; i < lines.n; i++) {
-		begins += be_streq(lines.v[i], BE_FRAME_BEGIN);
-		ends += be_streq(lines.v[i], BE_FRAME_END);
-		if (be_starts(lines.v[i], BE_FRAME_LINE))
-			decode_line(lines.v[i] + strlen(BE_FRAME_LINE), &stream);
+	be_autostrv struct be_strv frames = { 0 };
+	be_autobuf struct be_buf stream = { 0 };
+	size_t other = 0, firsts = 0;
+	frame_lines(fd, &frames, &other);
+	cr_expect_eq(other, 1u);
+	cr_assert_geq(frames.n, 2u);
+	for (size_t i = 0; i + 1 < frames.n; i++) {
+		cr_expect_eq(strlen(frames.v[i]), BE_FRAME_LINE);
+		cr_expect_eq(strncmp(frames.v[i], frames.v[0], BE_FRAME_MARK_LEN + 9), 0, "one delivery, one name");
+		firsts += strncmp(frames.v[i] + BE_FRAME_MARK_LEN + 13, "-000000-", 8) == 0;
+		decode_line(frames.v[i], &stream);
 	}
-	cr_expect_eq(begins, 4u, "two entries, complete, and the end of the stream");
-	cr_expect_eq(ends, begins);
+	cr_expect_eq(firsts, 4u, "two entries, complete, and the end of the stream");
 	be_autofree char *got = entries(stream.data, stream.len);
 	cr_expect(be_starts(got, "before.yaml=a\nafter.yaml=b\ncomplete="), "%s", got);
+	be_autofree char *end = be_strf("-end 0004 %016zx ", stream.len);
+	cr_expect_not_null(strstr(frames.v[frames.n - 1], end), "%s", frames.v[frames.n - 1]);
 }
 
 Test(deliver, directory_of_outputs)
