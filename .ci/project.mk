@@ -23,11 +23,11 @@ C_FILES = $(shell git ls-files '*.c' '*.h')
 format:
 	@clang-format -i $(C_FILES)
 
-# clang-tidy looks at a file again when it or any header has changed.
+# clang-tidy looks at a file again when its object was made again: when it or a header of it has changed.
 LINT_FILES = $(patsubst %.c,$(BUILD)/lint/%.ok,$(filter-out tests/%,$(filter %.c,$(C_FILES))))
-$(BUILD)/lint/%.ok: %.c .clang-tidy $(wildcard */*.h */*/*.h)
+$(BUILD)/lint/%.ok: $(BUILD)/obj/%.o .clang-tidy
 	@mkdir -p $(@D)
-	@clang-tidy --quiet $< -- $(BASE_CFLAGS) $(call pc,--cflags,$(sort $(foreach f,$(FOLDERS),$(LIBS_$(f))))) 2>$@.err || \
+	@clang-tidy --quiet $*.c -- $(BASE_CFLAGS) $(call pc,--cflags,$(sort $(foreach f,$(FOLDERS),$(LIBS_$(f))))) 2>$@.err || \
 		{ cat $@.err; exit 1; }
 	@mv $@.err $@
 
