@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "builder/commands.h"
@@ -31,11 +32,22 @@ static int write_host(const struct be_import *import, const char *path, struct b
 	return be_write_file(path, text, strlen(text), 0666, err);
 }
 
+/* Would the second file replace the first one? Two names of one file are one file. */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+	if (!a || !b)
+		return false;
+	return strcmp(a, b) == 0 ||
+	       (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 static int import(const struct import_options *o, struct be_error *err)
 {
 	be_cleanup(be_paths_free) struct be_paths paths = { 0 };
 	be_autoimport struct be_import import = { 0 };
-	if (be_paths_find(&paths, err) != 0 || be_import(o->mail, paths.data, o->table, "--table", &import, err) != 0)
+	if (be_paths_find(&paths, err) != 0 ||
+	    be_import(o->mail, NULL, paths.data, o->table, "--table", &import, err) != 0)
 		return -1;
 	be_autostrv struct be_strv notes = { 0 };
 	be_import_notes(&import, &notes);
@@ -88,6 +100,8 @@ int be_cmd_import(int argc, char **argv)
 		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a mail" : "takes one mail");
+	if (same_file(o.job, o.host))
+		return be_usage_error(argv[0], "-o and --host-out are the same file");
 	struct be_error err = BE_ERROR_INIT;
 	o.mail = argv[optind];
 	return import(&o, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);

@@ -1,11 +1,13 @@
 #include "builder/recipe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/file.h"
 #include "host.h"
+#include "mail.h"
 #include "plan.h"
 
 #define LISTED 20 /* atomic jobs named in a message */
@@ -33,6 +35,7 @@ void be_recipe_free(struct be_recipe *recipe)
 	free(recipe->mail_dir);
 	free(recipe->mail_job);
 	free(recipe->mail_host);
+	be_buf_free(&recipe->content);
 	be_jobs_free(&recipe->jobs);
 	be_strv_free(&recipe->warnings);
 	be_paths_free(&recipe->paths);
@@ -107,9 +110,11 @@ static struct be_node *find_host(struct be_recipe *recipe, const struct be_recip
 static int expand(const struct be_recipe_request *request, const struct be_node *host, struct be_recipe *recipe,
 		  struct be_error *err)
 {
-	struct be_job_options options = {
-		.data_dir = recipe->paths.data, .set = &request->set, .compatible = request->compatible, .host = host
-	};
+	struct be_job_options options = { .data_dir = recipe->paths.data,
+					  .set = &request->set,
+					  .compatible = request->compatible,
+					  .host = host,
+					  .content = recipe->mail_job ? NULL : &recipe->content };
 	return be_jobs_load(recipe->mail_job ? recipe->mail_job : request->job, &options, &recipe->jobs, err);
 }
 
@@ -133,7 +138,8 @@ static int read_job(const struct be_recipe_request *request, const struct be_nod
 int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out, struct be_error *err)
 {
 	*out = (struct be_recipe){ 0 };
-	if (be_paths_find(&out->paths, err) != 0)
+	if (be_paths_find(&out->paths, err) != 0 ||
+	    be_read_input(request->job, BE_MAIL_MAX_BYTES, &out->content, err) != 0)
 		return -1;
 	be_autonode struct be_node *host = NULL;
 	if (request->host) {
@@ -158,9 +164,12 @@ int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_
 	return choose(request, all, out, err);
 }
 
+/* The day whose rules hold for a job without a date; SOURCE_DATE_EPOCH fixes it, so that a build can be repeated. */
 static void today(char date[16])
 {
-	time_t now = time(NULL);
+	const char *fixed = getenv("SOURCE_DATE_EPOCH");
+	int64_t seconds;
+	time_t now = fixed && be_parse_int(fixed, &seconds) && seconds >= 0 ? (time_t)seconds : time(NULL);
 	struct tm tm;
 	gmtime_r(&now, &tm);
 	strftime(date, 16, "%Y-%m-%d", &tm);

@@ -10,14 +10,9 @@
 
 #define SNIFFED (256u << 10) /* a mail's header ends within that */
 
-/* Does @path begin as a mail does? A file that cannot be read is none: the reader of jobs says why. */
-static bool begins_as_mail(const char *path)
+static bool begins_as_mail(const struct be_buf *content)
 {
-	struct be_error ignored = BE_ERROR_INIT;
-	be_autobuf struct be_buf data = { 0 };
-	if (be_read_file(path, BE_MAIL_MAX_BYTES, &data, &ignored) != 0 || !data.len)
-		return false;
-	return be_is_mail(data.data, data.len < SNIFFED ? data.len : SNIFFED);
+	return content->len && be_is_mail(content->data, content->len < SNIFFED ? content->len : SNIFFED);
 }
 
 static int make_folder(struct be_recipe *out, struct be_error *err)
@@ -69,9 +64,9 @@ static size_t picked(const char *pick)
 int be_recipe_mail(const struct be_recipe_request *request, bool certain, struct be_recipe *out, struct be_error *err)
 {
 	be_autoimport struct be_import import = { 0 };
-	if (certain ? !begins_as_mail(request->job) : be_ends(request->job, ".yaml") || be_ends(request->job, ".yml"))
+	if (certain ? !begins_as_mail(&out->content) : be_ends(request->job, ".yaml") || be_ends(request->job, ".yml"))
 		return 0;
-	if (be_import(request->job, out->paths.data, picked(request->pick), "--pick", &import, err) != 0)
+	if (be_import(request->job, &out->content, out->paths.data, picked(request->pick), "--pick", &import, err) != 0)
 		return -1;
 	/* A job with a slip in it has a testcase too; a report has parameters. */
 	if (!certain && !be_get(import.tables->items[import.number - 1], "parameters"))

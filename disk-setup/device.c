@@ -46,8 +46,9 @@ char *be_device_attr(const struct be_root *root, const char *kernel, const char 
 
 void be_device_set_value(struct be_node *map, const char *key, const char *text)
 {
-	if (text && *text != '+' && be_scalar_type(text) == BE_TYPE_INT) /* "+8" is a bitmap's place */
-		be_set_int(map, key, strtoll(text, NULL, 10));
+	int64_t number;
+	if (text && *text != '+' && be_parse_int(text, &number)) /* "+8" is a bitmap's place */
+		be_set_int(map, key, number);
 	else
 		be_set_str(map, key, text);
 }

@@ -89,7 +89,7 @@ static struct be_node *read_host(const char *path, const char *data_dir, struct 
 				 struct be_error *err)
 {
 	be_autosource struct be_source source = { 0 };
-	if (be_source_read(path, &source, err) != 0)
+	if (be_source_read(path, NULL, &source, err) != 0)
 		return NULL;
 	const struct be_keys *keys = be_keys_of(data_dir, err);
 	be_autonode struct be_node *docs = keys ? be_source_documents(&source, warnings, err) : NULL;
@@ -145,6 +145,11 @@ static int fail_missing(const char *name, const char *data_dir, struct be_error 
 struct be_node *be_host_load(const char *name, const char *data_dir, struct be_strv *warnings, char **text, char **path,
 			     struct be_error *err)
 {
+	if (!*name) {
+		be_fail_usage(err, "the name of the host file is empty");
+		be_hint(err, "--host names a file, or a machine whose file is shipped");
+		return NULL;
+	}
 	be_autofree char *found = be_exists(name) ? be_strdup(name) : shipped_host(name, data_dir);
 	if (!found) {
 		fail_missing(name, data_dir, err);

@@ -36,8 +36,11 @@ static int parse_settings(struct load *load, struct be_error *err)
 	return 0;
 }
 
-static char *base_name(const char *path)
+/* What comes through a pipe has no name of its own. */
+static char *base_name(const char *path, const struct be_node *doc)
 {
+	if (be_starts(path, "/dev/") || be_starts(path, "/proc/"))
+		return be_strdup(be_get_str(doc, "testcase", be_get_str(doc, "suite", "job")));
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 	size_t n = strlen(name);
@@ -88,7 +91,7 @@ static int load_expanded(struct load *load, struct be_node **doc, struct be_jobs
 	be_autonode struct be_node *job = be_steal(doc);
 	if (load->options->compatible)
 		be_job_keep_own(job, &load->source, load->keys, &out->warnings);
-	be_autofree char *file = base_name(load->source.path);
+	be_autofree char *file = base_name(load->source.path, NULL);
 	be_autofree char *base = be_strdup(be_get_str(job, "testcase", be_get_str(job, "suite", file)));
 	if (apply_settings(load, job, err) != 0)
 		return -1;
@@ -119,7 +122,7 @@ static int expand_document(struct load *load, struct be_expansion *x, const stru
 
 static int load_recipe(struct load *load, const struct be_node *docs, struct be_jobs *out, struct be_error *err)
 {
-	be_autofree char *base = base_name(load->source.path);
+	be_autofree char *base = base_name(load->source.path, docs->items[0]);
 	struct be_expansion x = expansion_of(load, base, out);
 	int rc = expand_document(load, &x, docs->items[0], NULL, err);
 	for (size_t i = 1; i < docs->n && rc == 0; i++)
@@ -127,6 +130,21 @@ static int load_recipe(struct load *load, const struct be_node *docs, struct be_
 			rc = expand_document(load, &x, docs->items[0], docs->items[i], err);
 	be_node_free(x.machine.own);
 	return rc;
+}
+
+/* A machine and nothing to run on it: the two files were confused. */
+static bool is_host_file(const struct be_node *docs, const struct be_keys *keys)
+{
+	const struct be_node *doc = docs->items[0];
+	if (docs->n != 1 || doc->kind != BE_MAP || !(be_get(doc, "nr_cpu") || be_get(doc, "memory")))
+		return false;
+	for (size_t i = 0; i < doc->n; i++) {
+		const struct be_key *key = be_key_find(keys, doc->keys[i]);
+		bool program = key && (key->uses & BE_KEY_PROGRAM) && !(key->uses & BE_KEY_HOST);
+		if (program || be_streq(doc->keys[i], "testcase") || be_streq(doc->keys[i], "suite"))
+			return false;
+	}
+	return true;
 }
 
 /* Documents must be maps; an empty one after the first adds nothing. */
@@ -180,25 +198,33 @@ static void warn_of_equal_names(struct be_jobs *jobs, const char *path)
 		be_strv_addf(&jobs->warnings, "%s:1:1: %u more jobs share a name with another", path, equal - 3);
 }
 
+static unsigned check_all_keys(const struct load *load, const struct be_node *docs, struct be_strv *warnings)
+{
+	unsigned unknown = 0;
+	for (size_t i = 0; i < docs->n; i++)
+		unknown += be_job_check_keys(&load->source, docs->items[i], load->keys, warnings);
+	for (size_t i = 0; i < load->n_settings; i++) {
+		be_autofree char *where = be_strf("--set \"%s\"", load->options->set->v[i]);
+		unknown += be_job_check_setting(where, load->settings[i], load->keys, warnings);
+	}
+	return unknown;
+}
+
 /* Workload definitions are read only when a key asks for it: most jobs name nothing but LKP's programs. */
 static int check_keys(struct load *load, const struct be_node *docs, struct be_strv *warnings, struct be_error *err)
 {
-	unsigned unknown = 0;
-	for (size_t i = 0; i < docs->n && !unknown; i++)
-		unknown = be_job_check_keys(&load->source, docs->items[i], load->keys, NULL);
-	if (!unknown)
+	if (!check_all_keys(load, docs, NULL))
 		return 0;
 	load->keys = be_keys_with_workloads(load->options->data_dir, err);
 	if (!load->keys)
 		return -1;
-	for (size_t i = 0; i < docs->n; i++)
-		be_job_check_keys(&load->source, docs->items[i], load->keys, warnings);
+	check_all_keys(load, docs, warnings);
 	return 0;
 }
 
 static int load_all(struct load *load, const char *path, struct be_jobs *out, struct be_error *err)
 {
-	if (be_source_read(path, &load->source, err) != 0)
+	if (be_source_read(path, load->options->content, &load->source, err) != 0)
 		return -1;
 	out->text = be_strdup(load->source.verbatim);
 	load->keys = be_keys_of(load->options->data_dir, err);
@@ -207,6 +233,10 @@ static int load_all(struct load *load, const char *path, struct be_jobs *out, st
 	be_autonode struct be_node *docs = be_source_documents(&load->source, &out->warnings, err);
 	if (!docs || check_documents(&load->source, docs, &out->warnings, err) != 0)
 		return -1;
+	if (is_host_file(docs, load->keys)) {
+		be_fail_usage(err, "%s: describes a machine and no job", path);
+		return be_hint(err, "give it with --host, beside a job file");
+	}
 	if (check_keys(load, docs, &out->warnings, err) != 0)
 		return -1;
 	if (docs->n == 1 && be_job_is_expanded(docs->items[0]))

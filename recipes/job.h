@@ -30,6 +30,8 @@ struct be_job_options {
 	bool compatible;
 	/* For templates that ask the machine (nr_cpu, memory); NULL: the one that the job names. */
 	const struct be_node *host;
+	/* The file's bytes where they were read before: a pipe gives them once. NULL: read the file. */
+	const struct be_buf *content;
 };
 
 /* Reads @path and expands it. The caller frees @out, also after a failure. */

@@ -7,22 +7,24 @@
 
 struct check {
 	const struct be_source *source;
+	const char *where; /* of a setting, which has no source */
 	const struct be_keys *keys;
 	struct be_strv *warnings;
 	unsigned unknown;
 };
 
-static void warn(struct check *check, const struct be_node *map, size_t i, const char *holder, const char *nearest)
+static void warn(struct check *check, const struct be_node *map, size_t i, const char *holder, const char *name,
+		 const char *nearest)
 {
 	if (++check->unknown > MAX_UNKNOWN || !check->warnings)
 		return;
-	be_autofree char *where = be_source_key_where(check->source, map, i);
+	be_autofree char *where = check->where ? be_strdup(check->where) : be_source_key_where(check->source, map, i);
 	be_autobuf struct be_buf text = { 0 };
 	be_buf_adds(&text, where);
 	if (holder)
-		be_buf_addf(&text, ": %s has no option \"%.80s\"", holder, map->keys[i]);
+		be_buf_addf(&text, ": %s has no option \"%.80s\"", holder, name);
 	else
-		be_buf_addf(&text, ": nothing knows the key \"%.80s\"", map->keys[i]);
+		be_buf_addf(&text, ": nothing knows the key \"%.80s\"", name);
 	if (nearest)
 		be_buf_addf(&text, "; is it \"%s\"?", nearest);
 	be_strv_take(check->warnings, be_buf_steal(&text));
@@ -65,8 +67,25 @@ static void check_options(struct check *check, const struct be_node *map, const 
 		const char *nearest = check->unknown < MAX_UNKNOWN
 					      ? be_key_nearest_option(check->keys, map->keys[i], program->program)
 					      : NULL;
-		warn(check, map, i, program->name, nearest);
+		warn(check, map, i, program->name, map->keys[i], nearest);
 	}
+}
+
+/* `fsmark.filesize: 4M`, `cgroup2.memory.high: 1G`: @option is what stands behind the program's name. */
+static void check_dotted(struct check *check, const struct be_node *map, size_t i, const struct be_key *program,
+			 const char *option)
+{
+	size_t n = strlen(option);
+	be_autofree char *whole = be_strndup(option, n - (n > 1 && strchr("+-", option[n - 1])));
+	be_autofree char *first = be_strndup(whole, strcspn(whole, "."));
+	const char *const names[] = { whole, first };
+	for (size_t k = 0; k < BE_ARRAY_LEN(names); k++) {
+		const struct be_key *key = be_key_find(check->keys, names[k]);
+		if (key && (be_key_declared_by(key, program->program) || (key->uses & BE_KEY_PROGRAM)))
+			return;
+	}
+	warn(check, map, i, program->name, whole,
+	     check->unknown < MAX_UNKNOWN ? be_key_nearest_option(check->keys, whole, program->program) : NULL);
 }
 
 static void check_key(struct check *check, const struct be_node *map, size_t i)
@@ -80,10 +99,12 @@ static void check_key(struct check *check, const struct be_node *map, size_t i)
 	be_autofree char *name = first_name(check, map->keys[i]);
 	const struct be_key *key = be_key_find(check->keys, name);
 	if (!key && !be_starts(name, "need_"))
-		warn(check, map, i, NULL,
+		warn(check, map, i, NULL, map->keys[i],
 		     check->unknown < MAX_UNKNOWN ? be_key_nearest(check->keys, name, BE_KEY_ANY) : NULL);
 	else if (key && (key->uses & BE_KEY_PROGRAM) && value->kind == BE_MAP && strcmp(name, map->keys[i]) == 0)
 		check_options(check, value, key);
+	else if (key && (key->uses & BE_KEY_PROGRAM) && map->keys[i][strlen(name)] == '.')
+		check_dotted(check, map, i, key, map->keys[i] + strlen(name) + 1);
 }
 
 static void check_map(struct check *check, const struct be_node *map)
@@ -101,6 +122,14 @@ unsigned be_job_check_keys(const struct be_source *source, const struct be_node 
 	if (check.unknown > MAX_UNKNOWN && warnings)
 		be_strv_addf(warnings, "%s: %u more keys that nothing knows", be_where(doc),
 			     check.unknown - MAX_UNKNOWN);
+	return check.unknown;
+}
+
+unsigned be_job_check_setting(const char *where, const struct be_node *setting, const struct be_keys *keys,
+			      struct be_strv *warnings)
+{
+	struct check check = { .where = where, .keys = keys, .warnings = warnings };
+	check_map(&check, setting);
 	return check.unknown;
 }
 

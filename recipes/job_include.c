@@ -333,7 +333,7 @@ static int include_file(const struct include *include, const struct chain *chain
 		.path = path, .real = real ? real : path, .up = chain, .depth = chain->depth + 1, .total = chain->total
 	};
 	be_autolines struct be_lines raw = { 0 }, whole = { 0 }, varied = { 0 };
-	if (be_lines_read(path, path, NULL, &raw, err) != 0 || include_lines(&raw, &next, &whole, err) != 0)
+	if (be_lines_read(path, NULL, NULL, &raw, err) != 0 || include_lines(&raw, &next, &whole, err) != 0)
 		return -1;
 	if (!include->variant)
 		return indent_into(&whole, include, out, err);

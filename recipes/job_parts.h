@@ -72,5 +72,8 @@ char *be_job_name(const char *base, const struct be_node *job, const struct be_k
 /* Warns of keys that nothing knows (@warnings may be NULL) and returns how many there are. */
 unsigned be_job_check_keys(const struct be_source *source, const struct be_node *doc, const struct be_keys *keys,
 			   struct be_strv *warnings);
+/* The same of a setting, a map of one key; @where stands for its position. */
+unsigned be_job_check_setting(const char *where, const struct be_node *setting, const struct be_keys *keys,
+			      struct be_strv *warnings);
 
 #endif

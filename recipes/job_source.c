@@ -240,14 +240,20 @@ static void take_markers(struct be_lines *lines, struct be_source *source)
 	}
 }
 
-int be_lines_read(const char *path, const char *name, struct be_source *source, struct be_lines *out,
+int be_lines_read(const char *path, const struct be_buf *content, struct be_source *source, struct be_lines *out,
 		  struct be_error *err)
 {
 	be_autobuf struct be_buf text = { 0 };
-	if (be_read_file(path, BE_NODE_MAX_BYTES, &text, err) != 0 || check_text(&text, name, err) != 0)
+	if (content && content->len > BE_NODE_MAX_BYTES)
+		return be_fail_usage(err, "%s: larger than the limit of %u bytes", path, BE_NODE_MAX_BYTES);
+	if (content)
+		be_buf_add(&text, content->data, content->len);
+	else if (be_read_input(path, BE_NODE_MAX_BYTES, &text, err) != 0)
+		return -1;
+	if (check_text(&text, path, err) != 0)
 		return -1;
 	be_autolines struct be_lines lines = { 0 };
-	if (split(text.data + (be_starts(text.data, "\xef\xbb\xbf") ? 3 : 0), be_node_intern(name), &lines, err) != 0)
+	if (split(text.data + (be_starts(text.data, "\xef\xbb\xbf") ? 3 : 0), be_node_intern(path), &lines, err) != 0)
 		return -1;
 	take_markers(&lines, source);
 	for (size_t i = 0; i < lines.n; i++)
@@ -258,11 +264,11 @@ int be_lines_read(const char *path, const char *name, struct be_source *source, 
 	return be_lines_fold(&lines, out, err);
 }
 
-int be_source_read(const char *path, struct be_source *out, struct be_error *err)
+int be_source_read(const char *path, const struct be_buf *content, struct be_source *out, struct be_error *err)
 {
 	*out = (struct be_source){ .path = be_strdup(path) };
 	be_autolines struct be_lines lines = { 0 };
-	if (be_lines_read(path, path, out, &lines, err) != 0)
+	if (be_lines_read(path, content, out, &lines, err) != 0)
 		return -1;
 	return be_lines_include(&lines, path, &out->lines, err);
 }

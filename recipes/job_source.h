@@ -31,8 +31,10 @@ struct be_source {
 	size_t n_sections;
 };
 
-/* Reads @path and all that it includes. The caller frees @out, also after a failure. */
-int be_source_read(const char *path, struct be_source *out, struct be_error *err) BE_MUST_CHECK;
+/* Reads @path (its bytes are @content, where not NULL) and all that it includes. The caller frees @out, also after a
+ * failure. */
+int be_source_read(const char *path, const struct be_buf *content, struct be_source *out,
+		   struct be_error *err) BE_MUST_CHECK;
 void be_source_free(struct be_source *source);
 #define be_autosource be_cleanup(be_source_free)
 /* The documents. Keys that stand twice are warnings: the last one counts, as in LKP. */
@@ -44,8 +46,9 @@ char *be_source_key_where(const struct be_source *source, const struct be_node *
 void be_lines_free(struct be_lines *lines);
 #define be_autolines be_cleanup(be_lines_free)
 void be_lines_take(struct be_lines *lines, char *text, struct be_origin at); /* takes ownership of @text */
-/* One file as lines, without markers (added to @source where it is not NULL), templates folded. */
-int be_lines_read(const char *path, const char *name, struct be_source *source, struct be_lines *out,
+/* One file (or @content, where not NULL) as lines, without markers (added to @source where it is not NULL), templates
+ * folded. */
+int be_lines_read(const char *path, const struct be_buf *content, struct be_source *source, struct be_lines *out,
 		  struct be_error *err) BE_MUST_CHECK;
 /* Puts the includes of @in, which came from @path, in their places. */
 int be_lines_include(const struct be_lines *in, const char *path, struct be_lines *out,

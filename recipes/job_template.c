@@ -25,6 +25,7 @@ static struct be_value value_of(const struct be_node *node)
 {
 	if (node->kind == BE_NULL)
 		return be_value_nil();
+	int64_t number;
 	if (node->quoted)
 		return be_value_text(node->text);
 	switch (be_scalar_type(node->text)) {
@@ -33,7 +34,7 @@ static struct be_value value_of(const struct be_node *node)
 	case BE_TYPE_FALSE:
 		return be_value_bool(false);
 	case BE_TYPE_INT:
-		return be_value_int(strtoll(node->text, NULL, 10));
+		return be_parse_int(node->text, &number) ? be_value_int(number) : be_value_text(node->text);
 	default:
 		return be_value_text(node->text);
 	}

@@ -2,6 +2,7 @@
 #include "mail_parts.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define FLAT_BYTES 300 /* no line of a report that was not flattened is longer and holds two anchors */
@@ -271,10 +272,11 @@ bool be_mail_personal(const char *text)
 
 struct be_node *be_mail_value(const char *text)
 {
-	if (be_scalar_type(text) == BE_TYPE_INT) {
-		be_autofree char *again = be_strf("%lld", strtoll(text, NULL, 10));
+	int64_t number;
+	if (be_scalar_type(text) == BE_TYPE_INT && be_parse_int(text, &number)) {
+		be_autofree char *again = be_strf("%" PRId64, number);
 		if (strcmp(again, text) == 0)
-			return be_node_int(strtoll(text, NULL, 10));
+			return be_node_int(number);
 	}
 	return be_node_str(text);
 }

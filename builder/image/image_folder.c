@@ -20,8 +20,10 @@ void be_image_folder_free(struct be_image_folder *image)
 static struct be_node *load_document(const char *path, const char *kind, struct be_error *err)
 {
 	be_autonode struct be_node *doc = be_node_load_file(path, err);
-	if (!doc)
+	if (!doc) {
+		err->status = BE_USAGE; /* the user named it */
 		return NULL;
+	}
 	if (strcmp(be_get_str(doc, "mkbenchenv", ""), kind) != 0) {
 		be_fail_usage(err, "%s: is no %s of mkbenchenv", path, kind);
 		return NULL;
@@ -37,6 +39,10 @@ static struct be_node *load_document(const char *path, const char *kind, struct 
 struct be_node *be_manifest_load(const char *path, struct be_error *err)
 {
 	struct stat st;
+	if (!*path) {
+		be_fail_usage(err, "the name of a manifest is empty");
+		return NULL;
+	}
 	be_autofree char *below = be_strf("%s/manifest.yaml", path);
 	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	struct be_node *manifest = load_document(folder ? below : path, "manifest", err);

@@ -39,6 +39,7 @@ static void read_names(struct be_strv *names, const char *text)
 
 static void read_field(struct be_package *package, const char *key, char *value)
 {
+	int64_t number;
 	if (be_streq(key, "Package"))
 		package->name = be_strdup(value);
 	else if (be_streq(key, "Version") && !package->version)
@@ -48,7 +49,7 @@ static void read_field(struct be_package *package, const char *key, char *value)
 	else if (be_streq(key, "SHA256") && !package->sha256)
 		package->sha256 = be_strdup(value);
 	else if (be_streq(key, "Size"))
-		package->size = strtoll(value, NULL, 10);
+		package->size = be_parse_int(value, &number) ? number : 0;
 	else if (be_streq(key, "Depends") || be_streq(key, "Pre-Depends"))
 		read_names(&package->depends, value);
 	else if (be_streq(key, "Provides"))

@@ -73,13 +73,24 @@ static char *document(const struct be_node *tree, const char *what, const struct
 	return be_buf_steal(&text);
 }
 
-int be_import(const char *path, const char *data_dir, size_t number, const char *option, struct be_import *out,
-	      struct be_error *err)
+static int mail_text(const char *path, const struct be_buf *content, struct be_buf *out, bool *job_attached,
+		     struct be_error *err)
+{
+	if (!content)
+		return be_mail_text(path, out, job_attached, err);
+	if (be_mail_decode_text(content->data, content->len, out, job_attached, err) != 0)
+		return be_wrap(err, "%s", path);
+	return 0;
+}
+
+int be_import(const char *path, const struct be_buf *content, const char *data_dir, size_t number, const char *option,
+	      struct be_import *out, struct be_error *err)
 {
 	*out = (struct be_import){ 0 };
 	be_autobuf struct be_buf text = { 0 };
 	be_automailrules struct be_mail_rules rules = { 0 };
-	if (be_mail_rules_load(data_dir, &rules, err) != 0 || be_mail_text(path, &text, &out->job_attached, err) != 0)
+	if (be_mail_rules_load(data_dir, &rules, err) != 0 ||
+	    mail_text(path, content, &text, &out->job_attached, err) != 0)
 		return -1;
 	out->tables = be_mail_read(text.data ? text.data : "", text.len, &rules, err);
 	if (!out->tables)

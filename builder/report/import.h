@@ -26,12 +26,12 @@ struct be_import {
 	struct be_strv job_unstated, host_unstated;
 };
 /*
- * Reads the mail @path and makes the documents of table number @number; 0: of its only test of its own, and an error
- * that lists them and names @option, which chooses one, when there are several. The caller frees @out, also after a
- * failure.
+ * Reads the mail @path (its bytes are @content, where not NULL) and makes the documents of table number @number; 0: of
+ * its only test of its own, and an error that lists them and names @option, which chooses one, when there are several.
+ * The caller frees @out, also after a failure.
  */
-int be_import(const char *path, const char *data_dir, size_t number, const char *option, struct be_import *out,
-	      struct be_error *err) BE_MUST_CHECK;
+int be_import(const char *path, const struct be_buf *content, const char *data_dir, size_t number, const char *option,
+	      struct be_import *out, struct be_error *err) BE_MUST_CHECK;
 void be_import_free(struct be_import *import);
 #define be_autoimport be_cleanup(be_import_free)
 /* Adds, a line each, what was taken and what the mail does not state. */

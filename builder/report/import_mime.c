@@ -180,7 +180,7 @@ int be_mail_decode_text(const char *data, size_t len, struct be_buf *out, bool *
 int be_mail_text(const char *path, struct be_buf *out, bool *job_attached, struct be_error *err)
 {
 	be_autobuf struct be_buf raw = { 0 };
-	if (be_read_file(path, BE_MAIL_MAX_BYTES, &raw, err) != 0)
+	if (be_read_input(path, BE_MAIL_MAX_BYTES, &raw, err) != 0)
 		return -1;
 	if (be_mail_decode_text(raw.data, raw.len, out, job_attached, err) != 0)
 		return be_wrap(err, "%s", path);

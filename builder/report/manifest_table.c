@@ -63,10 +63,12 @@ static struct be_node *readable(const struct be_node *factor, const struct be_no
 	for (size_t i = 0; i < (out->kind == BE_SCALAR ? 1 : out->n); i++) {
 		struct be_node *item = out->kind == BE_SCALAR ? out : out->items[i];
 		char size[32];
-		if (item->kind != BE_SCALAR || be_scalar_type(item->text) != BE_TYPE_INT)
+		int64_t bytes;
+		if (item->kind != BE_SCALAR || be_scalar_type(item->text) != BE_TYPE_INT ||
+		    !be_parse_int(item->text, &bytes))
 			continue;
 		be_autofree char *old = item->text;
-		item->text = be_strdup(be_size_text(strtoll(old, NULL, 10), size));
+		item->text = be_strdup(be_size_text(bytes, size));
 	}
 	return out;
 }

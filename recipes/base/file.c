@@ -51,6 +51,16 @@ int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_e
 	return be_read_fd(fd, path, limit, out, err);
 }
 
+int be_read_input(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
+{
+	if (!*path)
+		return be_fail_usage(err, "the name of a file is empty");
+	if (be_read_file(path, limit, out, err) == 0)
+		return 0;
+	err->status = BE_USAGE;
+	return -1;
+}
+
 int be_write_fd(int fd, const char *name, const void *data, size_t len, struct be_error *err)
 {
 	const char *p = data;

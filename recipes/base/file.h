@@ -15,6 +15,8 @@ void be_close_fd(int *fd);
 
 /* Reads the whole of @path (also of files in /proc whose size is 0). More than @limit bytes is an error. */
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
+/* The same for a file that the user named: what cannot be read is wrong input (BE_USAGE), not a failure of ours. */
+int be_read_input(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* Writes @path by way of a temporary file beside it, fsync and rename: the old or the new content, never a part. */
 int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err) BE_MUST_CHECK;

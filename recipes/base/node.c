@@ -232,10 +232,8 @@ int64_t be_get_int(const struct be_node *map, const char *key, int64_t fallback)
 	const char *text = be_get_str(map, key, NULL);
 	if (!text || !*text)
 		return fallback;
-	char *end;
-	errno = 0;
-	long long value = strtoll(text, &end, 10);
-	return errno || *end ? fallback : value;
+	int64_t value;
+	return be_parse_int(text, &value) ? value : fallback;
 }
 
 double be_get_real(const struct be_node *map, const char *key, double fallback)

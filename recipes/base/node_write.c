@@ -88,6 +88,7 @@ int be_node_yaml(const struct be_node *node, struct be_buf *out, struct be_error
 static json_t *scalar_json(const struct be_node *node, bool all_text)
 {
 	enum be_scalar_type type = node->quoted ? BE_TYPE_TEXT : be_scalar_type(node->text);
+	int64_t number;
 	if (all_text)
 		return json_string(type == BE_TYPE_TRUE ? "true" : type == BE_TYPE_FALSE ? "false" : node->text);
 	switch (type) {
@@ -96,7 +97,7 @@ static json_t *scalar_json(const struct be_node *node, bool all_text)
 	case BE_TYPE_FALSE:
 		return json_false();
 	case BE_TYPE_INT:
-		return json_integer(strtoll(node->text, NULL, 10));
+		return be_parse_int(node->text, &number) ? json_integer(number) : json_string(node->text);
 	case BE_TYPE_REAL:
 		return json_real(strtod(node->text, NULL));
 	default:

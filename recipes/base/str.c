@@ -1,6 +1,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,17 @@ char *be_trim(char *s)
 	while (n && blank(s[n - 1]))
 		s[--n] = '\0';
 	return s;
+}
+
+bool be_parse_int(const char *text, int64_t *value)
+{
+	char *end;
+	errno = 0;
+	long long number = strtoll(text, &end, 10);
+	if (errno || end == text || *end)
+		return false;
+	*value = number;
+	return true;
 }
 
 unsigned be_distance(const char *a, const char *b)

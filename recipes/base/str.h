@@ -40,6 +40,7 @@ bool be_streq(const char *a, const char *b); /* NULL equals only NULL */
 bool be_starts(const char *s, const char *prefix);
 bool be_ends(const char *s, const char *suffix);
 char *be_trim(char *s); /* cuts blanks at both ends in place; returns the new start inside @s */
+bool be_parse_int(const char *text, int64_t *value); /* the whole text is a decimal number that fits */
 /* Edit distance of two short words, at most 255; for "did you mean". */
 unsigned be_distance(const char *a, const char *b);
 

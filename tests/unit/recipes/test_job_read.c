@@ -166,3 +166,36 @@ Test(job_read, words_of_yaml)
 		    "== job-y-no\nfs: null\nfs1: y\nfs2: \"no\"\nqueue: 0x21\nuser: \"1614350233\"\n"
 		    "loadavg: |\n  a\n  b\nmd: null\n");
 }
+
+Test(job_read, bytes_that_were_read_before)
+{
+	static const char text[] = "testcase: fsmark\nfs: [ext4, xfs]\n";
+	struct be_buf content = { .data = (char *)text, .len = strlen(text) };
+	struct be_job_options options = { .data_dir = DATA, .content = &content };
+	struct be_error err = BE_ERROR_INIT;
+	be_autojobs struct be_jobs jobs = { 0 };
+	/* A pipe has no name that a job could be called by. */
+	cr_assert_eq(be_jobs_load("/dev/stdin", &options, &jobs, &err), 0, "%s", err.text);
+	cr_assert_eq(jobs.n, 2);
+	cr_expect_str_eq(jobs.atoms[0].name, "fsmark-ext4");
+	cr_expect_str_eq(jobs.text, text);
+}
+
+Test(job_read, a_job_that_is_no_file)
+{
+	static const struct {
+		const char *path, *message;
+	} cases[] = {
+		{ "", "the name of a file is empty" },
+		{ "/tmp", "/tmp: cannot be read: Is a directory" },
+		{ "/nonexistent/job", "/nonexistent/job: cannot be opened: No such file or directory" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		struct be_job_options options = { .data_dir = DATA };
+		struct be_error err = BE_ERROR_INIT;
+		be_autojobs struct be_jobs jobs = { 0 };
+		cr_expect_eq(be_jobs_load(cases[i].path, &options, &jobs, &err), -1);
+		cr_expect_str_eq(err.text, cases[i].message);
+		cr_expect_eq(err.status, BE_USAGE);
+	}
+}

@@ -114,3 +114,19 @@ Test(job_set, a_factor_keeps_its_dots)
 		   "  cpu.count: 4\n",
 		   "environment.disk.write_cache=write through", "expect.cpu.count=4");
 }
+
+Test(job_set, what_nothing_knows_is_said)
+{
+	expect_set("suite: fsmark\nfsmark: {filesize: 4M}\n",
+		   "== job-4M-1G\n"
+		   "suite: fsmark\n"
+		   "fsmark:\n"
+		   "  filesize: 4M\n"
+		   "  filesiz: 8M\n"
+		   "swapp: null\n"
+		   "cgroup2:\n"
+		   "  memory.high: 1G\n"
+		   "! --set \"fsmark.filesiz=8M\": fsmark has no option \"filesiz\"; is it \"filesize\"?\n"
+		   "! --set \"swapp: \": nothing knows the key \"swapp\"; is it \"swap\"?\n",
+		   "fsmark.filesiz=8M", "swapp: ", "cgroup2: {memory.high: 1G}");
+}
