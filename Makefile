@@ -60,6 +60,7 @@ $(foreach f,$(FOLDERS),$(eval $(call folder,$(f))))
 
 $(PROGRAM): $(BUILD)/obj/builder/main.o $(BUILD)/libbuilder.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
 	$(say) '  LINK $@'
+	@[ -e $(BUILD)/../recipes/factors ] || ln -sfn $(CURDIR)/recipes $(BUILD)/recipes # a BUILD elsewhere finds its data
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_builder) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
 
 # Commands that share code with the guest are programs of their own (builder/external.h), each a file of initrd/commands.

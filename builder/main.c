@@ -39,7 +39,8 @@ static void print_help(void)
 	for (size_t i = 0; i < BE_ARRAY_LEN(commands); i++)
 		printf("  %-8s  %s\n", commands[i].name, commands[i].what);
 	puts("\n"
-	     "`mkbenchenv COMMAND --help` shows a command's options.\n"
+	     "`mkbenchenv COMMAND --help` shows a command's options, `mkbenchenv --version` the\n"
+	     "version.\n"
 	     "\n"
 	     "Exit status: 0 done, 1 failed, 2 wrong usage or input, 3 the environment differs\n"
 	     "from a recipe that says `expect: refuse`.");

@@ -119,7 +119,7 @@ static char *kernel_name(const struct be_kernel *kernel)
 {
 	if (be_streq(kernel->source, "debian"))
 		return be_strf("Debian %s", kernel->version);
-	return be_strf("%s given by --kernel", kernel->release);
+	return be_strf("%s from --kernel", kernel->release);
 }
 
 /* The job's own keys about how its kernel and root were made. With a kernel of the user's own we cannot know whether it
@@ -133,7 +133,8 @@ static void deviations_of_job(const struct be_build *build, struct be_node *list
 	be_autofree char *built = kernel_name(kernel), *with = be_kernel_config_value(kernel, "CC_VERSION_TEXT");
 	bool debian = be_streq(kernel->source, "debian");
 	if (commit)
-		deviate(list, "kernel", be_node_strf("commit %s asked, %s built", commit, built));
+		deviate(list, "kernel",
+			be_node_strf("commit %s asked, %s %s", commit, built, debian ? "built" : "used"));
 	if (kconfig)
 		deviate(list, "kconfig",
 			be_node_strf("%s asked, %s built", kconfig,

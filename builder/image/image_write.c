@@ -21,6 +21,42 @@ static bool is_image(const char *path)
 	return manifest && be_exists(kernel);
 }
 
+/* "a/b/" -> "a/.b.XXXXXX" */
+static char *sibling(const char *path)
+{
+	be_autofree char *copy = be_strdup(path);
+	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
+		copy[n - 1] = '\0';
+	char *slash = strrchr(copy, '/');
+	if (!slash)
+		return be_strf(".%s.XXXXXX", copy);
+	*slash = '\0';
+	return be_strf("%s/.%s.XXXXXX", copy, slash + 1);
+}
+
+/* The folder that the output is written into before it is renamed. NULL: it cannot be made. The caller frees. */
+static char *make_sibling(const char *output, struct be_error *err)
+{
+	char *dir = sibling(output);
+	if (mkdtemp(dir))
+		return dir;
+	int errnum = errno;
+	free(dir);
+	be_fail_errno(err, errnum, "%s: a folder beside it cannot be made", output);
+	err->status = BE_USAGE;
+	be_hint(err, "the folder that the image goes into must be there and be writable");
+	return NULL;
+}
+
+/* Whether the image can be written at its place is known before the work, by trying. */
+static int check_place(const char *path, struct be_error *err)
+{
+	be_autofree char *dir = make_sibling(path, err);
+	if (!dir)
+		return -1;
+	return rmdir(dir) == 0 ? 0 : be_fail_errno(err, errno, "%s", dir);
+}
+
 int be_image_check_output(const char *path, struct be_error *err)
 {
 	struct stat st;
@@ -29,9 +65,10 @@ int be_image_check_output(const char *path, struct be_error *err)
 	if (!*path)
 		return be_fail_usage(err, "the image's name is empty");
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? 0 : be_fail_errno(err, errno, "%s", path);
+		return errno == ENOENT || errno == ENOTDIR ? check_place(path, err)
+							   : be_fail_errno(err, errno, "%s", path);
 	if (S_ISDIR(st.st_mode) && (is_image(path) || (be_root_list(&root, "/", &names) == 0 && !names.n)))
-		return 0;
+		return check_place(path, err);
 	be_fail_usage(err, "%s: is there and is no image, so it is not replaced", path);
 	return be_hint(err, "give another name with -o");
 }
@@ -136,27 +173,12 @@ static int put_in_place(const char *dir, const char *path, struct be_error *err)
 	return be_remove_tree(dir, err);
 }
 
-/* "a/b/" -> "a/.b.XXXXXX" */
-static char *sibling(const char *path)
-{
-	be_autofree char *copy = be_strdup(path);
-	for (size_t n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
-		copy[n - 1] = '\0';
-	char *slash = strrchr(copy, '/');
-	if (!slash)
-		return be_strf(".%s.XXXXXX", copy);
-	*slash = '\0';
-	return be_strf("%s/.%s.XXXXXX", copy, slash + 1);
-}
-
 int be_image_write(struct be_build *build, struct be_error *err)
 {
 	const char *output = build->request->output;
-	be_autofree char *dir = sibling(output);
-	if (!mkdtemp(dir)) {
-		be_fail_errno(err, errno, "%s: a folder beside it cannot be made", output);
-		return be_hint(err, "the folder that the image goes into must be there and be writable");
-	}
+	be_autofree char *dir = make_sibling(output, err);
+	if (!dir)
+		return -1;
 	int rc = write_files(build, dir, err);
 	if (rc == 0)
 		rc = put_in_place(dir, output, err);

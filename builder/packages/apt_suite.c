@@ -351,7 +351,11 @@ int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct b
 	struct be_error ignored = BE_ERROR_INIT;
 	if (stamp_is_current(suite->dir) && hash_lists(suite, &ignored) == 0)
 		return 0;
-	return fetch_lists(suite, err);
+	be_autofree char *stamp = be_strf("%s/stamp", suite->dir);
+	int rc = fetch_lists(suite, err);
+	if (rc != 0 && !be_exists(stamp)) /* a suite that never was: its name may be misspelt */
+		be_remove_tree(suite->dir, &ignored);
+	return rc;
 }
 
 void be_suite_close(struct be_suite *suite)
