@@ -1,12 +1,13 @@
-# Fuzzing of the builder's readers, mails and manifests: `make fuzz-mail FUZZ_BUILDER_SECONDS=N`, `make fuzz-manifest`
+# Fuzzing of the builder's readers, mails, manifests and console logs: `make fuzz-mail FUZZ_BUILDER_SECONDS=N`, `make fuzz-manifest`, ...
 # (clang's libFuzzer with AddressSanitizer). New inputs stay in $(BUILD)/sanitized; those that show something new belong
 # into tests/fuzz/corpus.
-FUZZ_BUILDER := mail manifest
+FUZZ_BUILDER := mail manifest console
 FUZZ_BUILDER_SECONDS ?= 60
 FUZZ_BUILDER_DIR = $(SANITIZED_DIR)
 FUZZ_BUILDER_LIMITS := -timeout=10 -rss_limit_mb=1024 -max_len=32768 -print_final_stats=1
 fuzz_seeds_mail := tests/fuzz/corpus/mail
 fuzz_seeds_manifest := tests/fuzz/corpus/manifest tests/threads
+fuzz_seeds_console := tests/fuzz/corpus/console
 
 .PHONY: test-fuzz-builder test-fuzz-builder-long fuzz-builder-programs $(FUZZ_BUILDER:%=fuzz-%)
 TESTS += test-fuzz-builder
@@ -27,7 +28,8 @@ $(FUZZ_BUILDER:%=fuzz-%): fuzz-%: fuzz-builder-programs
 
 # Every input that is kept, once.
 test-fuzz-builder: fuzz-builder-programs
-	@for t in $(FUZZ_BUILDER); do case $$t in mail) seeds='$(fuzz_seeds_mail)';; *) seeds='$(fuzz_seeds_manifest)';; esac; \
+	@for t in $(FUZZ_BUILDER); do case $$t in mail) seeds='$(fuzz_seeds_mail)';; console) seeds='$(fuzz_seeds_console)';; \
+		*) seeds='$(fuzz_seeds_manifest)';; esac; \
 		$(FUZZ_BUILDER_DIR)/fuzz_$$t -runs=0 $(FUZZ_BUILDER_LIMITS) $$seeds >$(FUZZ_BUILDER_DIR)/$$t.log 2>&1 || \
 		{ cat $(FUZZ_BUILDER_DIR)/$$t.log; exit 1; }; done
 
