@@ -9,6 +9,7 @@ int be_cmd_build(int argc, char **argv);   /* mkbenchenv JOB -o IMAGE */
 int be_cmd_plan(int argc, char **argv);    /* mkbenchenv plan JOB [--shell] */
 int be_cmd_jobs(int argc, char **argv);    /* mkbenchenv jobs JOB [--json] */
 int be_cmd_boot(int argc, char **argv);    /* mkbenchenv boot IMAGE -o RESULT */
+int be_cmd_lava(int argc, char **argv);    /* mkbenchenv lava IMAGE */
 int be_cmd_receive(int argc, char **argv); /* mkbenchenv receive CONSOLE-LOG -o RESULT */
 int be_cmd_diff(int argc, char **argv);    /* mkbenchenv diff A B */
 int be_cmd_import(int argc, char **argv);  /* mkbenchenv import MAIL -o JOB */

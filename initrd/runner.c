@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "initrd/cases.h"
 #include "initrd/document.h"
 #include "initrd/observe/facts.h"
 #include "initrd/guest.h"
@@ -282,6 +283,7 @@ static void conclude(struct be_guest *guest)
 		be_document_draft(guest);
 	else if (be_document_write(guest, BE_AFTER, "after.yaml", &err) != 0)
 		be_log("%s", err.text);
+	be_cases_log(guest);
 	if (be_link_ask(guest->link, &err, BE_LINK_FINISH) != 0)
 		be_log("%s", err.text);
 	if (guest->set_up && be_setup_undo(&guest->setup, guest->plan, &err) != 0)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/node.h"
+#include "initrd/cases.h"
 #include "initrd/kmsg.h"
 #include "initrd/link.h"
 #include "initrd/system.h"
@@ -123,6 +124,7 @@ static void conclude(struct be_supervisor *s, const char *state, const char *rea
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_log("%s: %s: %s", s->stage, state, reason);
+	be_case_log("run", state, be_monotonic());
 	be_autofree char *draft = be_strf("%s/after.yaml", s->state_dir);
 	if (be_conclude(draft, state, s->stage, reason, &err) != 0 || deliver_rest(s, &err) != 0)
 		be_log("%s", err.text);

@@ -139,7 +139,7 @@ void be_log(const char *fmt, ...)
 
 _Noreturn void be_system_power_off(void)
 {
-	be_log("power off");
+	be_log("end of the run: power off");
 	sync();
 	reboot(RB_POWER_OFF);
 	/* A machine that cannot switch itself off is halted; should that fail too, wait: PID 1 must not end. */

@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 #include "builder/report/manifest.h"
-#include "builder/twin/metrics.h"
 #include "builder/twin/qemu.h"
+#include "metrics.h"
 
 #define CONSOLE_LINES 12 /* in the manifest of a run that did not end well; console.log has all */
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "builder/twin/metrics.h"
+#include "metrics.h"
 
 static struct be_node *load(const char *text)
 {

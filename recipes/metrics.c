@@ -1,4 +1,4 @@
-#include "builder/twin/metrics.h"
+#include "metrics.h"
 
 #include <errno.h>
 #include <jansson.h>
