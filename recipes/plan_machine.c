@@ -94,6 +94,7 @@ int be_plan_machine(struct be_planner *p, struct be_error *err)
 		be_set_str(machine, texts[i], be_plan_text_of(p->host, texts[i]));
 	if (!be_get(machine, "ucode"))
 		be_set_str(machine, "ucode", be_plan_text_of(p->job, "ucode"));
+	be_plan_kconfig(p, machine);
 	assumed(p, machine);
 	struct be_node *disks = be_layout_disks(p->host, err);
 	if (!disks)

@@ -1,9 +1,11 @@
 #include "builder/image/image.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "builder/image/image_parts.h"
+#include "builder/image/limits.h"
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
 
@@ -23,6 +25,7 @@ static void build_free(struct be_build *build)
 	be_cache_close(&build->cache);
 	be_node_free(build->guest);
 	be_strv_free(&build->notes);
+	be_strv_free(&build->limits);
 	be_buf_free(&build->plan);
 	be_buf_free(&build->cmdline);
 }
@@ -228,6 +231,25 @@ static int make_segments(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* Before anything is written: an image that cannot boot is none. */
+static int check_limits(struct be_build *build, struct be_error *err)
+{
+	be_autofree char *cmdline = be_strndup(build->cmdline.data, strcspn(build->cmdline.data, "\n"));
+	struct be_limits limits = { .plan = build->request->plan,
+				    .cmdline = cmdline,
+				    .compressor = build->compressor.name,
+				    .kernel = &build->kernel };
+	for (size_t i = 0; i < build->n; i++) {
+		limits.initrd += build->segments[i].object.size;
+		limits.unpacked += build->segments[i].unpacked;
+	}
+	if (be_limits_check(&limits, &build->limits, err) != 0)
+		return -1;
+	for (size_t i = 0; i < build->limits.n; i++)
+		fprintf(stderr, "mkbenchenv build: warning: %s\n", build->limits.v[i]);
+	return 0;
+}
+
 /* The most that was in use at any time; apt and depmod are programs of their own. */
 static void report_memory(struct be_build *build)
 {
@@ -252,7 +274,7 @@ static int build_image(struct be_build *build, struct be_error *err)
 	if (find_inputs(build, err) != 0 &&
 	    (!build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
 		return -1;
-	if (make_segments(build, err) != 0)
+	if (make_segments(build, err) != 0 || check_limits(build, err) != 0)
 		return -1;
 	be_progress_step(&build->progress, "image");
 	if (be_image_write(build, err) != 0)

@@ -165,6 +165,8 @@ static struct be_node *deviations(const struct be_build *build)
 		deviate(list, "given", be_node_str(build->given.notes.v[i]));
 	for (size_t i = 0; i < build->notes.n; i++)
 		deviate(list, "modules", be_node_str(build->notes.v[i]));
+	for (size_t i = 0; i < build->limits.n; i++)
+		deviate(list, "limits", be_node_str(build->limits.v[i]));
 	return list;
 }
 

@@ -23,6 +23,7 @@ struct be_build {
 	size_t n;
 	struct be_node *guest;       /* manifest's lock.guest */
 	struct be_strv notes;        /* of the modules, for the deviations */
+	struct be_strv limits;       /* those that some ways of booting have (builder/image/limits.h) */
 	struct be_buf plan, cmdline; /* the files' bytes */
 	char initrd_sha256[BE_HASH_TEXT], id[BE_HASH_TEXT];
 	int64_t initrd_size;

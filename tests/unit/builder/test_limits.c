@@ -1,0 +1,131 @@
+/* Limits of loaders, kernels and machines, on both sides of each. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "builder/image/limits.h"
+
+#define MIB (1LL << 20)
+
+static struct be_node *plan_of(const char *text)
+{
+	struct be_error err = BE_ERROR_INIT;
+	struct be_node *plan = be_node_load(text, strlen(text), "plan", &err);
+	cr_assert_not_null(plan, "%s", err.text);
+	return plan;
+}
+
+/* The error's text, or the warnings, or "". */
+static char *verdict(const struct be_limits *limits)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autostrv struct be_strv warnings = { 0 };
+	be_autobuf struct be_buf text = { 0 };
+	if (be_limits_check(limits, &warnings, &err) != 0) {
+		cr_expect_eq(err.status, BE_USAGE);
+		cr_expect_neq(err.hint[0], '\0');
+		return be_strf("error: %s", err.text);
+	}
+	for (size_t i = 0; i < warnings.n; i++)
+		be_buf_addf(&text, "warning: %s", warnings.v[i]);
+	return be_buf_steal(&text);
+}
+
+static void expect(const struct be_limits *limits, const char *start)
+{
+	be_autofree char *found = verdict(limits);
+	cr_expect(*start ? be_starts(found, start) : !*found, "\"%s\" instead of \"%s\"", found, start);
+}
+
+Test(limits, command_line)
+{
+	char line[BE_CMDLINE_MAX + 2];
+	struct be_limits limits = { .cmdline = line };
+	static const struct {
+		size_t len;
+		const char *wanted;
+	} cases[] = {
+		{ 0, "" },
+		{ BE_CMDLINE_MAX - BE_CMDLINE_PLACE, "" },
+		{ BE_CMDLINE_MAX - BE_CMDLINE_PLACE + 1, "warning: the kernel command line has 1728 characters" },
+		{ BE_CMDLINE_MAX, "warning: the kernel command line has 2047 characters" },
+		{ BE_CMDLINE_MAX + 1, "error: the kernel command line has 2048 characters, more than the 2047" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		memset(line, 'a', cases[i].len);
+		line[cases[i].len] = '\0';
+		expect(&limits, cases[i].wanted);
+	}
+}
+
+Test(limits, memory)
+{
+	be_autonode struct be_node *ramfs = plan_of("machine: {host: h, memory: 1073741824}\n");
+	be_autonode struct be_node *tmpfs =
+		plan_of("machine: {host: h, memory: 1073741824}\nboot: {rootfs_type: tmpfs}\n");
+	be_autonode struct be_node *unknown = plan_of("machine: {host: h}\n");
+	int64_t rest = 1024 * MIB - BE_MEMORY_KERNEL - 10 * MIB;
+	const struct {
+		const struct be_node *plan;
+		int64_t unpacked;
+		const char *wanted;
+	} cases[] = {
+		{ ramfs, rest, "" },
+		{ ramfs, rest + 1, "error: the initrd's files take " },
+		{ tmpfs, 512 * MIB, "" },
+		{ tmpfs, 512 * MIB + 1, "error: the initrd's files take 536.9 MB, and a root on tmpfs holds half" },
+		{ tmpfs, rest + 1, "error: the initrd's files take " },
+		{ unknown, 1LL << 40, "" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		struct be_limits limits = {
+			.plan = cases[i].plan, .cmdline = "", .initrd = 10 * MIB, .unpacked = cases[i].unpacked
+		};
+		expect(&limits, cases[i].wanted);
+	}
+}
+
+Test(limits, loaders)
+{
+	static const struct {
+		int64_t initrd;
+		const char *wanted;
+	} cases[] = {
+		{ BE_TFTP_MAX, "" },
+		{ BE_TFTP_MAX + 1, "warning: the initrd has 92.3 MB, more than the 92.3 MB of 65535 TFTP blocks" },
+		{ BE_BIOS_MAX, "warning: the initrd has 2147.5 MB, more than the 92.3 MB" },
+		{ BE_BIOS_MAX + 1, "warning: the initrd has 2147.5 MB: a BIOS loader" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		struct be_limits limits = { .cmdline = "", .initrd = cases[i].initrd };
+		expect(&limits, cases[i].wanted);
+	}
+}
+
+static struct be_kernel kernel_with(char *config)
+{
+	return (struct be_kernel){ .release = "6.1.0",
+				   .config = { .path = "config" },
+				   .config_text = { .data = config, .len = strlen(config) } };
+}
+
+Test(limits, compressor_against_kernel)
+{
+	struct be_kernel gzip = kernel_with("CONFIG_RD_GZIP=y\n# CONFIG_RD_ZSTD is not set\n"), unknown = { 0 };
+	struct be_limits limits = { .cmdline = "", .compressor = "zstd", .kernel = &gzip };
+	expect(&limits, "error: the initrd is compressed with zstd and the kernel cannot unpack that: CONFIG_RD_ZSTD");
+	limits.compressor = "gzip";
+	expect(&limits, "");
+	limits.compressor = "none";
+	expect(&limits, "");
+	limits = (struct be_limits){ .cmdline = "", .compressor = "zstd", .kernel = &unknown };
+	expect(&limits, "");
+}
+
+Test(limits, drivers_of_the_host)
+{
+	struct be_kernel kernel = kernel_with("CONFIG_IGB=m\nCONFIG_SATA_AHCI=y\n");
+	be_autonode struct be_node *plan =
+		plan_of("machine: {host: h, need_kconfig_hw: [IGB=y, SATA_AHCI, R8169=y, DRM_I915=n]}\n");
+	struct be_limits limits = { .plan = plan, .cmdline = "", .kernel = &kernel };
+	expect(&limits, "warning: need_kconfig_hw of h asks for CONFIG_R8169 and the kernel 6.1.0 has no such driver");
+}
