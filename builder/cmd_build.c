@@ -5,13 +5,16 @@
 #include "base/file.h"
 #include "builder/folders.h"
 #include "builder/image/image.h"
+#include "builder/image/image_folder.h"
 #include "builder/recipe.h"
 #include "builder/usage.h"
 
 static const char usage[] =
 	"Usage: mkbenchenv JOB -o IMAGE [OPTION]...\n"
+	"       mkbenchenv MANIFEST -o IMAGE [OPTION]...\n"
 	"\n"
-	"Makes the folder IMAGE: kernel, initrd, command line, plan and manifest of a job.\n"
+	"Makes the folder IMAGE: kernel, initrd, command line, plan and manifest of a job; of\n"
+	"a manifest (also in a folder of an image or a result) the same image again.\n"
 	"\n"
 	"  -o, --output IMAGE  folder to make; replaced only when the new one is complete\n" BE_RECIPE_HELP
 	"  --all               every atomic job, each in a folder of its own below IMAGE\n"
@@ -20,6 +23,9 @@ static const char usage[] =
 	"                      given several times, one image of each below IMAGE\n"
 	"  --modules DIR       the modules of the kernel before it, given as a bare file\n"
 	"  --program NAME=PATH a program or folder that the workload needs and Debian does not have\n"
+	"  --packages DIR      of a manifest: packages are looked for in DIR too\n"
+	"  --mirror URL        of a manifest: and on this mirror or snapshot, not on the machine's\n"
+	"  --allow-drift       of a manifest: the nearest image, each difference a deviation\n"
 	"  --small             best compression instead of the quickest\n"
 	"  -q, --quiet         no progress\n";
 
@@ -28,10 +34,12 @@ struct build_options {
 	struct be_build_request image;
 	struct be_strv programs;
 	struct be_strv kernels, modules; /* modules.v[i] belongs to kernels.v[i]; "": none */
+	struct be_lock lock;
+	struct be_node *manifest; /* that is built again, or NULL */
 	bool all;
 };
 
-enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL };
+enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT };
 
 static void free_options(struct build_options *o)
 {
@@ -39,6 +47,8 @@ static void free_options(struct build_options *o)
 	be_strv_free(&o->programs);
 	be_strv_free(&o->kernels);
 	be_strv_free(&o->modules);
+	be_lock_free(&o->lock);
+	be_node_free(o->manifest);
 }
 
 /* `--modules` belongs to the kernel before it; before the only kernel it may stand too. */
@@ -84,6 +94,15 @@ static int take_option(struct build_options *o, int c, char **argv)
 		return BE_OK;
 	case SMALL:
 		o->image.small = true;
+		return BE_OK;
+	case PACKAGES:
+		be_strv_add(&o->lock.folders, optarg);
+		return BE_OK;
+	case MIRROR:
+		be_strv_add(&o->lock.mirrors, optarg);
+		return BE_OK;
+	case ALLOW_DRIFT:
+		o->lock.allow_drift = true;
 		return BE_OK;
 	default:
 		return be_recipe_option(&o->recipe, c, optarg) ? BE_OK : be_usage_option(argv, c);
@@ -142,6 +161,37 @@ static int build(const struct build_options *o, struct be_error *err)
 	return 0;
 }
 
+/* The options that say where a manifest's packages are. */
+static bool has_lock_options(const struct build_options *o)
+{
+	return o->lock.folders.n || o->lock.mirrors.n || o->lock.allow_drift;
+}
+
+/* Is the document in the place of the job a manifest, or a folder with one? */
+static int open_manifest(struct build_options *o, struct be_error *err)
+{
+	if (!be_is_manifest(o->recipe.job))
+		return 0;
+	o->manifest = be_manifest_load(o->recipe.job, err);
+	if (!o->manifest)
+		return -1;
+	o->lock.manifest = o->manifest;
+	o->image.lock = &o->lock;
+	return be_recipe_of_manifest(&o->recipe, o->manifest, err);
+}
+
+static int check_manifest(const struct build_options *o, const char *command)
+{
+	if (!o->manifest)
+		return has_lock_options(o) ? be_usage_error(command, "--packages, --mirror and --allow-drift go with a "
+								     "manifest")
+					   : BE_OK;
+	if (o->all || o->image.suite || o->image.small || o->kernels.n > 1)
+		return be_usage_error(command, "--all, --suite, --small and a second --kernel do not go with a "
+					       "manifest: it says what the one image is");
+	return BE_OK;
+}
+
 static int check_options(const struct build_options *o, int argc, char **argv)
 {
 	if (argc - optind != 1)
@@ -155,6 +205,17 @@ static int check_options(const struct build_options *o, int argc, char **argv)
 	return BE_OK;
 }
 
+static int run(struct build_options *o, const char *command)
+{
+	struct be_error err = BE_ERROR_INIT;
+	if (open_manifest(o, &err) != 0)
+		return be_command_failed(command, &err);
+	int status = check_manifest(o, command);
+	if (status != BE_OK || build(o, &err) == 0)
+		return status;
+	return be_command_failed(command, &err);
+}
+
 int be_cmd_build(int argc, char **argv)
 {
 	static const struct option options[] = { BE_RECIPE_OPTIONS,
@@ -164,6 +225,9 @@ int be_cmd_build(int argc, char **argv)
 						 { "kernel", required_argument, NULL, KERNEL },
 						 { "modules", required_argument, NULL, MODULES },
 						 { "program", required_argument, NULL, PROGRAM },
+						 { "packages", required_argument, NULL, PACKAGES },
+						 { "mirror", required_argument, NULL, MIRROR },
+						 { "allow-drift", no_argument, NULL, ALLOW_DRIFT },
 						 { "small", no_argument, NULL, SMALL },
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
@@ -182,10 +246,8 @@ int be_cmd_build(int argc, char **argv)
 	if (status == BE_OK)
 		status = check_options(&o, argc, argv);
 	if (status == BE_OK) {
-		struct be_error err = BE_ERROR_INIT;
 		o.recipe.job = argv[optind];
-		if (build(&o, &err) != 0)
-			status = be_command_failed(argv[0], &err);
+		status = run(&o, argv[0]);
 	}
 	free_options(&o);
 	return status;

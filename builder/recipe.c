@@ -36,6 +36,7 @@ void be_recipe_free(struct be_recipe *recipe)
 	free(recipe->mail_job);
 	free(recipe->mail_host);
 	be_buf_free(&recipe->content);
+	free(recipe->rules_date);
 	be_jobs_free(&recipe->jobs);
 	be_strv_free(&recipe->warnings);
 	be_paths_free(&recipe->paths);
@@ -74,6 +75,8 @@ static int choose(const struct be_recipe_request *request, bool all, struct be_r
 	const struct be_jobs *jobs = &recipe->jobs;
 	if (jobs->n == 0)
 		return be_fail_usage(err, "%s: no atomic job is left after its lists were expanded", request->job);
+	if (request->manifest)
+		return be_recipe_pick_of_manifest(request, recipe, err);
 	recipe->first = 0;
 	recipe->n = all ? jobs->n : 1;
 	if (all)
@@ -123,10 +126,13 @@ static int read_job(const struct be_recipe_request *request, const struct be_nod
 		    struct be_error *err)
 {
 	struct be_error as_mail = BE_ERROR_INIT;
-	if (be_recipe_mail(request, true, recipe, err) != 0)
+	if (request->manifest ? be_recipe_manifest(request, recipe, err) != 0
+			      : be_recipe_mail(request, true, recipe, err) != 0)
 		return -1;
 	if (expand(request, host, recipe, err) == 0)
 		return 0;
+	if (request->manifest)
+		return be_wrap(err, "the manifest's recipe");
 	if (recipe->mail_job || be_recipe_mail(request, false, recipe, &as_mail) != 0 || !recipe->mail_job)
 		return -1;
 	*err = (struct be_error)BE_ERROR_INIT;
@@ -138,8 +144,9 @@ static int read_job(const struct be_recipe_request *request, const struct be_nod
 int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out, struct be_error *err)
 {
 	*out = (struct be_recipe){ 0 };
-	if (be_paths_find(&out->paths, err) != 0 ||
-	    be_read_input(request->job, BE_MAIL_MAX_BYTES, &out->content, err) != 0)
+	if (be_paths_find(&out->paths, err) != 0)
+		return -1;
+	if (!request->manifest && be_read_input(request->job, BE_MAIL_MAX_BYTES, &out->content, err) != 0)
 		return -1;
 	be_autonode struct be_node *host = NULL;
 	if (request->host) {
@@ -176,7 +183,7 @@ static void today(char date[16])
 }
 
 /* lkp-icl-2sp7 of hosts/lkp-icl-2sp7, and of my-machine.yaml my-machine. */
-static char *host_name(const char *path)
+static char *base_name(const char *path)
 {
 	if (!path)
 		return NULL;
@@ -205,11 +212,15 @@ static struct be_node *parameters(const struct be_node *plan)
 }
 
 static struct be_node *describe(const struct be_recipe *recipe, const struct be_recipe_request *request,
-				const char *host_text, const struct be_node *plan)
+				const char *host_name, const char *host_text, const struct be_node *plan)
 {
 	struct be_node *source = be_node_map();
+	be_autofree char *job_name = base_name(recipe->mail_job ? recipe->mail_job : request->job);
 	be_set_str(source, "job", recipe->jobs.text);
+	be_set_str(source, "job_name", job_name);
 	be_set_str(source, "host", host_text);
+	if (host_text)
+		be_set_str(source, "host_name", host_name);
 	if (request->set.n)
 		be_set(source, "set", be_node_strv(&request->set));
 	if (request->compatible)
@@ -229,7 +240,7 @@ struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_
 		return NULL;
 	const struct be_atom *atom = &recipe->jobs.atoms[i];
 	/* An expanded job carries its host: there is no file to take the name from. */
-	be_autofree char *name = path ? host_name(path) : be_strdup(be_get_str(atom->job, "tbox_group", NULL));
+	be_autofree char *name = path ? base_name(path) : be_strdup(be_get_str(atom->job, "tbox_group", NULL));
 	char date[16];
 	today(date);
 	struct be_plan_request ask = { .name = atom->name,
@@ -237,7 +248,7 @@ struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_
 				       .host = host,
 				       .host_name = name,
 				       .data_dir = recipe->paths.data,
-				       .today = date };
+				       .today = recipe->rules_date ? recipe->rules_date : date };
 	if (!host) {
 		be_fail_usage(err, "%s: names no host, and without a machine there is no environment", request->job);
 		be_hint(err, "Name one with --host FILE; `--host qemu` is a machine without a lab.");
@@ -245,6 +256,6 @@ struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_
 	}
 	struct be_node *plan = be_plan_make(&ask, &recipe->warnings, err);
 	if (plan && source)
-		*source = describe(recipe, request, text, plan);
+		*source = describe(recipe, request, name, text, plan);
 	return plan;
 }

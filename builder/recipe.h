@@ -12,7 +12,8 @@ struct be_recipe_request {
 	const char *host; /* --host: path or a name of data/hosts; NULL: the job's own */
 	bool compatible;  /* --compatible: of an expanded job only what came from the job itself */
 	const char *pick; /* --pick: name or number (from 1) of an atomic job or of a mail's test; NULL: the only one */
-	struct be_strv set; /* --set, in their order */
+	struct be_strv set;             /* --set, in their order */
+	const struct be_node *manifest; /* whose recipe it is, in the place of all of the above; or NULL */
 };
 
 /* The options that every command with a job takes, for its own table, and what handles them. */
@@ -40,6 +41,7 @@ struct be_recipe {
 	/* Of a report mail: a folder that goes with the recipe, with the job, and with the host unless that is shipped.
 	 */
 	char *mail_dir, *mail_job, *mail_host;
+	char *rules_date; /* of a manifest whose rules were those of its day: that day */
 };
 void be_recipe_free(struct be_recipe *recipe);
 #define be_autorecipe be_cleanup(be_recipe_free)
@@ -50,6 +52,18 @@ void be_recipe_free(struct be_recipe *recipe);
  */
 int be_recipe_mail(const struct be_recipe_request *request, bool certain, struct be_recipe *out,
 		   struct be_error *err) BE_MUST_CHECK;
+
+/*
+ * The same for the recipe that @request->manifest holds: the documents are written to such a folder. With
+ * be_recipe_of_manifest the request gets what else decided that recipe.
+ */
+int be_recipe_manifest(const struct be_recipe_request *request, struct be_recipe *out,
+		       struct be_error *err) BE_MUST_CHECK;
+int be_recipe_of_manifest(struct be_recipe_request *request, const struct be_node *manifest,
+			  struct be_error *err) BE_MUST_CHECK;
+/* The atom that the manifest is of. */
+int be_recipe_pick_of_manifest(const struct be_recipe_request *request, struct be_recipe *recipe,
+			       struct be_error *err) BE_MUST_CHECK;
 
 /* Reads and expands the job. With @all every atom counts as asked for. */
 int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_recipe *out,

@@ -21,6 +21,11 @@ static void need(int ok)
 	exit(BE_FAILED);
 }
 
+bool be_hash_is_text(const char *text)
+{
+	return text && strlen(text) == BE_HASH_TEXT - 1 && strspn(text, "0123456789abcdef") == BE_HASH_TEXT - 1;
+}
+
 void be_hash_start(struct be_hash *hash)
 {
 	hash->ctx = EVP_MD_CTX_new();

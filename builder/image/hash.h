@@ -2,6 +2,7 @@
 #ifndef BE_HASH_H
 #define BE_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,9 @@
 #include "base/str.h"
 
 #define BE_HASH_TEXT 65 /* bytes of a hash as text, with its NUL */
+
+/* Is @text (may be NULL) a hash in this form? */
+bool be_hash_is_text(const char *text);
 
 struct be_hash {
 	void *ctx; /* EVP_MD_CTX */

@@ -8,6 +8,7 @@
 #include "builder/image/limits.h"
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
+#include "builder/rebuild/lock_inputs.h"
 
 static void build_free(struct be_build *build)
 {
@@ -74,9 +75,6 @@ static int find_packages(struct be_build *build, struct be_error *err)
 		return -1;
 	while (build->named < build->packages.n && be_strv_has(&names, build->packages.v[build->named].name))
 		build->named++;
-	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
-	for (size_t i = 0; i < build->packages.n; i++)
-		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
 	be_progress_done(&build->progress, "%zu named, %zu with all they depend on", build->named, build->packages.n);
 	return 0;
 }
@@ -150,14 +148,20 @@ static int read_inputs(struct be_build *build, struct be_error *err)
 			 kernel->version ? ", package " : "", kernel->version ? kernel->version : "");
 	be_progress_part(&build->progress, "files", reading.files, "%zu of %zu packages", n, build->selection.n);
 	be_kernel_compressor(kernel, build->request->small, &build->compressor);
+	if (build->request->lock)
+		be_lock_compressor(build->request->lock, &build->compressor);
 	return be_kernel_check(kernel, build->selection.oldest_kernel, err);
 }
 
 /* Everything that comes from the mirror. */
 static int find_inputs(struct be_build *build, struct be_error *err)
 {
-	if (find_suite(build, err) != 0 || find_packages(build, err) != 0)
+	if (build->request->lock ? be_lock_inputs(build, err) != 0
+				 : find_suite(build, err) != 0 || find_packages(build, err) != 0)
 		return -1;
+	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
+	for (size_t i = 0; i < build->packages.n; i++)
+		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
 	return read_inputs(build, err);
 }
 
@@ -181,11 +185,51 @@ static int find_inputs_again(struct be_build *build, struct be_error *err)
 	return find_inputs(build, err);
 }
 
+/* Whether the cache has the very member that the manifest of a lock states, where its content cannot be made again. */
+static bool recall_member(struct be_build *build, struct be_segment *segment, const char *name)
+{
+	const struct be_lock *lock = build->request->lock;
+	const char *sha256 = lock ? be_lock_segment(lock, name) : NULL;
+	return sha256 && be_segment_recall(segment, &build->cache, name, sha256);
+}
+
+/* A kernel that is known by its hash alone has its modules in a member of the cache or nowhere. */
+static int recall_modules(struct be_build *build, struct be_segment *segment, struct be_error *err)
+{
+	if (!recall_member(build, segment, "modules")) {
+		be_fail(err, "the modules of kernel %s are not in the cache", build->kernel.release);
+		return be_hint(err, "give the kernel by --kernel, with its modules, or build from a bundle");
+	}
+	be_lock_notes(build->request->lock, "modules", &build->notes);
+	return 0;
+}
+
+/* Other guest programs than the manifest's: their member, if the cache has it, else a drift. */
+static int make_guest(struct be_build *build, struct be_segment *segment, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const char *folder = build->request->paths->guest;
+	const struct be_node *locked = lock ? be_get_path(lock->manifest, "lock.guest") : NULL;
+	if (be_segment_guest_list(folder, build->guest, err) != 0)
+		return -1;
+	if (!locked || be_node_equal(locked, build->guest))
+		return be_segment_guest(segment, &build->cache, &build->compressor, folder, build->guest, err);
+	if (recall_member(build, segment, "guest")) {
+		be_node_free(build->guest);
+		build->guest = be_node_clone(locked);
+		return 0;
+	}
+	be_lock_guest(lock, build->guest);
+	return be_segment_guest(segment, &build->cache, &build->compressor, folder, build->guest, err);
+}
+
 static int make_modules(struct be_build *build, struct be_segment *segment, struct be_error *err)
 {
 	be_autostrv struct be_strv required = { 0 }, wanted = { 0 };
 	be_get_strv(image_of(build), "modules", &required);
 	be_get_strv(image_of(build), "modules_wanted", &wanted);
+	if (build->kernel.stored)
+		return recall_modules(build, segment, err);
 	return be_modules_segment(segment, &build->kernel, &build->compressor, &required, &wanted, &build->notes, err);
 }
 
@@ -204,7 +248,7 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 	if (i == modules)
 		return make_modules(build, segment, err);
 	if (i == guest)
-		return be_segment_guest(segment, cache, compressor, build->request->paths->guest, build->guest, err);
+		return make_guest(build, segment, err);
 	if (i == job)
 		return be_segment_job(segment, cache, compressor, build->plan.data, build->plan.len, err);
 	if (i > packages)
@@ -272,9 +316,10 @@ static int build_image(struct be_build *build, struct be_error *err)
 	    be_cache_open(&build->cache, build->request->paths->cache, err) != 0)
 		return -1;
 	if (find_inputs(build, err) != 0 &&
-	    (!build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
+	    (build->request->lock || !build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
 		return -1;
-	if (make_segments(build, err) != 0 || check_limits(build, err) != 0)
+	if (make_segments(build, err) != 0 || check_limits(build, err) != 0 ||
+	    (build->request->lock && be_lock_compare(build, err) != 0))
 		return -1;
 	be_progress_step(&build->progress, "image");
 	if (be_image_write(build, err) != 0)

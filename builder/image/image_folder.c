@@ -1,7 +1,9 @@
 #include "builder/image/image_folder.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -34,6 +36,22 @@ static struct be_node *load_document(const char *path, const char *kind, struct 
 		return NULL;
 	}
 	return be_steal(&doc);
+}
+
+/* Every document of ours begins with its kind. */
+bool be_is_manifest(const char *path)
+{
+	static const char mark[] = "mkbenchenv: manifest\n";
+	char head[sizeof(mark)] = "";
+	be_autofree char *below = be_strf("%s/manifest.yaml", path);
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return false;
+	bool folder = S_ISDIR(st.st_mode);
+	if (!folder && !S_ISREG(st.st_mode))
+		return false;
+	be_autofd int fd = open(folder ? below : path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, head, sizeof(head) - 1) == (ssize_t)(sizeof(head) - 1) && be_streq(head, mark);
 }
 
 struct be_node *be_manifest_load(const char *path, struct be_error *err)

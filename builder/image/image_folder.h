@@ -2,6 +2,8 @@
 #ifndef BE_IMAGE_FOLDER_H
 #define BE_IMAGE_FOLDER_H
 
+#include <stdbool.h>
+
 #include "base/node.h"
 #include "builder/image/hash.h"
 
@@ -16,6 +18,8 @@ void be_image_folder_free(struct be_image_folder *image);
 /* Reads the folder @dir. Kernel and initrd must have the hashes that the manifest states. */
 int be_image_folder_load(const char *dir, struct be_image_folder *out, struct be_error *err) BE_MUST_CHECK;
 
+/* Is @path a manifest, or a folder with one? */
+bool be_is_manifest(const char *path);
 /* A manifest document, from a manifest file, an image folder or a result folder. */
 struct be_node *be_manifest_load(const char *path, struct be_error *err);
 

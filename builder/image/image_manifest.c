@@ -1,6 +1,7 @@
 /* What is recorded of a finished image. */
 
 #include "builder/image/image_parts.h"
+#include "builder/kernel/modules.h"
 #include "factor.h"
 
 static void set_clone(struct be_node *map, const char *key, const struct be_node *value)
@@ -20,11 +21,17 @@ static struct be_node *lock_package(const struct be_package *package)
 	return map;
 }
 
+/* Those that files come from, and of the others those that the plan names: from these it can be built again. */
 static struct be_node *lock_packages(const struct be_build *build)
 {
 	struct be_node *list = be_node_seq();
-	for (size_t i = 0; i < build->selection.n; i++)
-		be_add(list, lock_package(&build->packages.v[build->selection.picks[i].package]));
+	size_t pick = 0;
+	for (size_t i = 0; i < build->packages.n; i++) {
+		bool picked = pick < build->selection.n && build->selection.picks[pick].package == i;
+		pick += picked;
+		if (picked || i < build->named)
+			be_add(list, lock_package(&build->packages.v[i]));
+	}
 	return list;
 }
 
@@ -70,6 +77,8 @@ static struct be_node *lock(const struct be_build *build)
 		be_set_str(compressor, "library", library);
 	}
 	be_set(map, "compressor", compressor);
+	be_autofree char *depmod = be_depmod_version(&build->cache);
+	be_set_str(map, "depmod", depmod);
 	return map;
 }
 
@@ -159,6 +168,8 @@ static struct be_node *deviations(const struct be_build *build)
 		deviate(list, "compression",
 			be_node_str("the kernel's configuration is not known: gzip, which all "
 				    "kernels unpack by default"));
+	for (size_t i = 0; build->request->lock && i < build->request->lock->drifts.n; i++)
+		deviate(list, "drift", be_node_str(build->request->lock->drifts.v[i]));
 	for (size_t i = 0; i < build->selection.notes.n; i++)
 		deviate(list, "image", be_node_str(build->selection.notes.v[i]));
 	for (size_t i = 0; i < build->given.notes.n; i++)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "builder/image/member.h"
 
 #define RULES "segment-1" /* changes when the same input makes other bytes */
 
@@ -57,6 +58,20 @@ int be_segment_keep(struct be_segment *segment, struct be_cpio *cpio, const stru
 	full_key(compressor, key, full);
 	be_autofree char *line = be_strf("%s %lld\n", segment->object.sha256, (long long)segment->unpacked);
 	return be_cache_set_text(cache, "segment", full, line, strlen(line), err);
+}
+
+bool be_segment_recall(struct be_segment *segment, const struct be_cache *cache, const char *name, const char *sha256)
+{
+	be_automember struct be_member member = { 0 };
+	struct be_error ignored = BE_ERROR_INIT;
+	if (!be_cache_object(cache, sha256, &segment->object))
+		return false;
+	be_autofd int fd = open(segment->object.path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || be_member_read(&member, fd, 0, segment->object.size, name, &ignored) != 0)
+		return false;
+	segment->name = be_strdup(name);
+	segment->unpacked = member.unpacked;
+	return true;
 }
 
 static const struct {

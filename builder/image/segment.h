@@ -25,6 +25,9 @@ bool be_segment_find(struct be_segment *segment, const struct be_cache *cache, c
 int be_segment_keep(struct be_segment *segment, struct be_cpio *cpio, const struct be_compressor *compressor,
 		    const char *key, struct be_error *err) BE_MUST_CHECK;
 
+/* The very member of that hash, if the cache has it. */
+bool be_segment_recall(struct be_segment *segment, const struct be_cache *cache, const char *name, const char *sha256);
+
 /* Folders, the links of a merged /usr, and the accounts that udev's rules name. */
 int be_segment_base(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
 		    struct be_error *err) BE_MUST_CHECK;
@@ -33,10 +36,11 @@ int be_segment_package(struct be_segment *segment, struct be_suite *suite, const
 		       struct be_deb *deb, const struct be_strv *paths, struct be_error *err) BE_MUST_CHECK;
 /* Is @dir a folder with the guest's init? */
 int be_segment_check_guest(const char *dir, struct be_error *err) BE_MUST_CHECK;
-/* The folder @dir: init becomes /init, everything else is below /benchenv. Adds {path, size, sha256} of each to @list.
- */
+/* Adds {path, size, sha256} of each file in the folder @dir to @list, by path. */
+int be_segment_guest_list(const char *dir, struct be_node *list, struct be_error *err) BE_MUST_CHECK;
+/* The folder @dir, whose files @list names: init becomes /init, everything else is below /benchenv. */
 int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
-		     const char *dir, struct be_node *list, struct be_error *err) BE_MUST_CHECK;
+		     const char *dir, const struct be_node *list, struct be_error *err) BE_MUST_CHECK;
 /* What was given at its place, and the libraries that came with it. */
 int be_segment_given(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
 		     const struct be_given *given, struct be_error *err) BE_MUST_CHECK;

@@ -57,29 +57,39 @@ static int write_files(struct be_cpio *cpio, const char *dir, const struct be_st
 	return 0;
 }
 
-int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
-		     const char *dir, struct be_node *list, struct be_error *err)
+int be_segment_guest_list(const char *dir, struct be_node *list, struct be_error *err)
 {
-	char key[BE_HASH_TEXT], sha256[BE_HASH_TEXT];
+	char sha256[BE_HASH_TEXT];
 	be_autostrv struct be_strv files = { 0 };
-	be_autohash struct be_hash hash = { 0 };
-	segment->name = be_strdup("guest");
 	if (be_segment_check_guest(dir, err) != 0 || list_files(dir, "", &files, err) != 0)
 		return -1;
-	be_hash_start(&hash);
-	be_hash_adds(&hash, "guest");
 	for (size_t i = 0; i < files.n; i++) {
 		be_autofree char *full = be_strf("%s/%s", dir, files.v[i]);
 		int64_t size = 0;
 		if (be_hash_file(full, sha256, &size, err) != 0)
 			return -1;
-		be_hash_adds(&hash, files.v[i]);
-		be_hash_adds(&hash, sha256);
 		struct be_node *item = be_node_map();
 		be_set_str(item, "path", files.v[i]);
 		be_set_int(item, "size", size);
 		be_set_str(item, "sha256", sha256);
 		be_add(list, item);
+	}
+	return 0;
+}
+
+int be_segment_guest(struct be_segment *segment, const struct be_cache *cache, const struct be_compressor *compressor,
+		     const char *dir, const struct be_node *list, struct be_error *err)
+{
+	char key[BE_HASH_TEXT];
+	be_autostrv struct be_strv files = { 0 };
+	be_autohash struct be_hash hash = { 0 };
+	segment->name = be_strdup("guest");
+	be_hash_start(&hash);
+	be_hash_adds(&hash, "guest");
+	for (size_t i = 0; i < list->n; i++) {
+		be_strv_add(&files, be_get_str(list->items[i], "path", ""));
+		be_hash_adds(&hash, files.v[i]);
+		be_hash_adds(&hash, be_get_str(list->items[i], "sha256", ""));
 	}
 	be_hash_end(&hash, key);
 	if (be_segment_find(segment, cache, compressor, key))

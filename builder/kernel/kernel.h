@@ -26,6 +26,7 @@ struct be_kernel {
 	struct be_tree files; /* what packages or archive hold, once read; of modules hardly ever wanted no content */
 	struct be_tree rest;  /* the content of those, once one was wanted */
 	bool unpacked;
+	bool stored; /* known by its hash alone: be_kernel_stored */
 
 	struct be_suite *suite;
 };
@@ -40,6 +41,12 @@ void be_kernel_free(struct be_kernel *kernel);
  * or NULL. Of a kernel in a package the image is known after this only if it was taken from that package before. */
 int be_kernel_find(struct be_kernel *kernel, struct be_suite *suite, const char *wish, const char *modules,
 		   struct be_error *err) BE_MUST_CHECK;
+/* Debian's kernel of these packages, the image's first; takes them. */
+void be_kernel_of_packages(struct be_kernel *kernel, struct be_suite *suite, struct be_packages *packages);
+/* A kernel whose image and configuration (NULL: it has none) the cache holds under these hashes; of its modules nothing
+ * is known. */
+int be_kernel_stored(struct be_kernel *kernel, struct be_suite *suite, const char *source, const char *image,
+		     const char *config, struct be_error *err) BE_MUST_CHECK;
 /* Takes image and configuration from the package, unless they are known. */
 int be_kernel_read(struct be_kernel *kernel, struct be_error *err) BE_MUST_CHECK;
 

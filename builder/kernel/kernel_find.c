@@ -118,11 +118,45 @@ static int find_parts(struct be_kernel *kernel, struct be_error *err)
 	return 0;
 }
 
+static void name_packages(struct be_kernel *kernel)
+{
+	be_autohash struct be_hash hash = { 0 };
+	kernel->source = be_strdup("debian");
+	kernel->version = be_strdup(kernel->packages.v[0].version);
+	be_hash_start(&hash);
+	for (size_t i = 0; i < kernel->packages.n; i++)
+		be_hash_adds(&hash, kernel->packages.v[i].sha256);
+	be_hash_end(&hash, kernel->id);
+	recall(kernel);
+}
+
+void be_kernel_of_packages(struct be_kernel *kernel, struct be_suite *suite, struct be_packages *packages)
+{
+	*kernel = (struct be_kernel)BE_KERNEL_INIT;
+	kernel->suite = suite;
+	kernel->packages = *packages;
+	*packages = (struct be_packages){ 0 };
+	kernel->package = be_strdup(kernel->packages.v[0].name);
+	name_packages(kernel);
+}
+
+int be_kernel_stored(struct be_kernel *kernel, struct be_suite *suite, const char *source, const char *image,
+		     const char *config, struct be_error *err)
+{
+	*kernel = (struct be_kernel)BE_KERNEL_INIT;
+	kernel->suite = suite;
+	kernel->source = be_strdup(source);
+	kernel->stored = true;
+	if (!be_cache_object(suite->cache, image, &kernel->image) ||
+	    (config && !be_cache_object(suite->cache, config, &kernel->config)))
+		return be_fail(err, "the cache does not hold kernel %.12s", image);
+	return read_image(kernel, err);
+}
+
 /* linux-image-amd64 depends on the package of the kernel itself. */
 static int find_debian(struct be_kernel *kernel, struct be_error *err)
 {
 	be_autopackages struct be_packages meta = { 0 };
-	be_autohash struct be_hash hash = { 0 };
 	if (be_apt_show(kernel->suite, METAPACKAGE, &meta, err) != 0)
 		return -1;
 	for (size_t i = 0; i < meta.v[0].depends.n && !kernel->package; i++)
@@ -132,13 +166,7 @@ static int find_debian(struct be_kernel *kernel, struct be_error *err)
 		return be_fail(err, "%s of %s names no kernel package", METAPACKAGE, kernel->suite->name);
 	if (be_apt_show(kernel->suite, kernel->package, &kernel->packages, err) != 0 || find_parts(kernel, err) != 0)
 		return -1;
-	kernel->source = be_strdup("debian");
-	kernel->version = be_strdup(kernel->packages.v[0].version);
-	be_hash_start(&hash);
-	for (size_t i = 0; i < kernel->packages.n; i++)
-		be_hash_adds(&hash, kernel->packages.v[i].sha256);
-	be_hash_end(&hash, kernel->id);
-	recall(kernel);
+	name_packages(kernel);
 	return 0;
 }
 

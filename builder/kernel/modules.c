@@ -205,6 +205,42 @@ static const char *depmod_program(void)
 	return "depmod";
 }
 
+/* "kmod version 30" is the first line. */
+static char *ask_version(void)
+{
+	const char *argv[] = { depmod_program(), "--version", NULL };
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autorun struct be_run run = { .argv = (char *const *)argv };
+	if (be_run_ok(&run, &ignored) != 0 || !run.out.data)
+		return NULL;
+	run.out.data[strcspn(run.out.data, "\n")] = '\0';
+	const char *blank = strrchr(run.out.data, ' ');
+	return blank ? be_strdup(blank + 1) : NULL;
+}
+
+char *be_depmod_version(const struct be_cache *cache)
+{
+	struct stat st;
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autobuf struct be_buf kept = { 0 };
+	be_autohash struct be_hash hash = { 0 };
+	char key[BE_HASH_TEXT];
+	const char *program = depmod_program();
+	if (stat(program, &st) != 0)
+		return ask_version();
+	be_autofree char *identity = be_file_identity(&st);
+	be_hash_start(&hash);
+	be_hash_adds(&hash, program);
+	be_hash_adds(&hash, identity);
+	be_hash_end(&hash, key);
+	if (be_cache_get_text(cache, "depmod", key, &kept))
+		return be_buf_steal(&kept);
+	char *version = ask_version();
+	if (version && be_cache_set_text(cache, "depmod", key, version, strlen(version), &ignored) != 0)
+		return version; /* only asked again */
+	return version;
+}
+
 static int run_depmod(const struct be_modules *modules, struct be_error *err)
 {
 	const char *argv[] = { depmod_program(), "-b", modules->dir, modules->kernel->release, NULL };
@@ -281,12 +317,14 @@ int be_modules_segment(struct be_segment *segment, struct be_kernel *kernel, con
 	char key[BE_HASH_TEXT];
 	be_autohash struct be_hash hash = { 0 };
 	be_autobuf struct be_buf kept = { 0 };
+	be_autofree char *depmod = be_depmod_version(cache);
 	segment->name = be_strdup("modules");
 	be_hash_start(&hash);
 	be_hash_adds(&hash, RULES);
 	be_hash_adds(&hash, kernel->id);
 	be_hash_adds(&hash, kernel->release);
 	be_hash_adds(&hash, kernel->config.path ? kernel->config.sha256 : NULL);
+	be_hash_adds(&hash, depmod);
 	hash_names(&hash, required);
 	hash_names(&hash, wanted);
 	be_hash_end(&hash, key);

@@ -17,6 +17,10 @@ int be_modules_segment(struct be_segment *segment, struct be_kernel *kernel, con
 		       const struct be_strv *required, const struct be_strv *wanted, struct be_strv *notes,
 		       struct be_error *err) BE_MUST_CHECK;
 
+/* Version of the depmod that indexes are made by ("30"), for the lock; NULL: there is none. Asked once for each change
+ * of the program. The caller frees. */
+char *be_depmod_version(const struct be_cache *cache);
+
 /* For modules*.c */
 struct be_module {
 	char *name;                   /* nd_pmem: with underscores */

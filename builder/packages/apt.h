@@ -26,6 +26,17 @@ struct be_suite {
 /* @wish NULL: the newest stable release that the mirror offers and the keyring knows. */
 int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
 		  struct be_error *err) BE_MUST_CHECK;
+/* Can @name be one of a release? It becomes part of a path. */
+bool be_suite_name_is_sane(const char *name);
+/* A release by its name alone, without lists: for packages that are known already. */
+void be_suite_locked(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
+		     const char *name);
+/*
+ * The suite @name of the archive at @url: a mirror or a snapshot of one. Its signature is not asked for, so that its
+ * packages are good only for those whose hash is known from elsewhere.
+ */
+int be_suite_mirror(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *url,
+		    const char *name, struct be_error *err) BE_MUST_CHECK;
 /* Fetches the lists again. */
 int be_suite_refresh(struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
 void be_suite_close(struct be_suite *suite);
@@ -57,12 +68,21 @@ int be_apt_show(const struct be_suite *suite, const char *name, struct be_packag
 int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, size_t n,
 		 struct be_error *err) BE_MUST_CHECK;
 
+/* Of these packages fetches those that the suite has with that very hash; which these were the cache tells. */
+int be_apt_fetch_known(struct be_suite *suite, struct be_package *const *packages, size_t n,
+		       struct be_error *err) BE_MUST_CHECK;
+
 /* For apt*.c: runs an apt program in the C locale with the configuration file @config (NULL: the machine's own). */
 int be_apt_run(struct be_run *run, const char *config, const char *program, const struct be_strv *args,
 	       struct be_error *err) BE_MUST_CHECK;
 /* For apt*.c: the suite's lock, held until the descriptor is closed; -1 on failure. */
 int be_suite_lock(const struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
 
+/* For apt*.c: all versions of these packages that the suite has, not kept; unknown names are left out. */
+int be_apt_versions(const struct be_suite *suite, const struct be_strv *names, struct be_packages *packages,
+		    struct be_error *err) BE_MUST_CHECK;
+/* For apt*.c: adds what a stanza without version and hash, such as an archive's own, says of dependencies. */
+void be_package_parse_depends(const char *text, struct be_package *package);
 /* For apt*.c and tests: the stanzas that `apt-cache show` prints, added to @packages. */
 int be_packages_parse(const char *text, struct be_packages *packages, struct be_error *err) BE_MUST_CHECK;
 

@@ -53,6 +53,31 @@ static int fetch(const struct be_suite *suite, struct be_package *const *package
 	return 0;
 }
 
+/* Does the suite's index name this very archive? */
+static bool names(const struct be_packages *known, const struct be_package *package)
+{
+	for (size_t i = 0; i < known->n; i++)
+		if (be_streq(known->v[i].sha256, package->sha256) && be_streq(known->v[i].name, package->name))
+			return true;
+	return false;
+}
+
+int be_apt_fetch_known(struct be_suite *suite, struct be_package *const *packages, size_t n, struct be_error *err)
+{
+	be_autopackages struct be_packages known = { 0 };
+	be_autofree struct be_package **there = be_alloc((n + 1) * sizeof(struct be_package *));
+	be_autostrv struct be_strv list = { 0 };
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++)
+		be_strv_add(&list, packages[i]->name);
+	if (be_apt_versions(suite, &list, &known, err) != 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (names(&known, packages[i]))
+			there[m++] = packages[i];
+	return be_apt_fetch(suite, there, m, err);
+}
+
 int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, size_t n, struct be_error *err)
 {
 	be_autofree struct be_package **missing = be_alloc((n + 1) * sizeof(struct be_package *));

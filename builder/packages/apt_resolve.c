@@ -37,6 +37,14 @@ static void read_names(struct be_strv *names, const char *text)
 	}
 }
 
+static void read_relation(struct be_package *package, const char *key, const char *value)
+{
+	if (be_streq(key, "Depends") || be_streq(key, "Pre-Depends"))
+		read_names(&package->depends, value);
+	else if (be_streq(key, "Provides"))
+		read_names(&package->provides, value);
+}
+
 static void read_field(struct be_package *package, const char *key, char *value)
 {
 	int64_t number;
@@ -50,22 +58,15 @@ static void read_field(struct be_package *package, const char *key, char *value)
 		package->sha256 = be_strdup(value);
 	else if (be_streq(key, "Size"))
 		package->size = be_parse_int(value, &number) ? number : 0;
-	else if (be_streq(key, "Depends") || be_streq(key, "Pre-Depends"))
-		read_names(&package->depends, value);
-	else if (be_streq(key, "Provides"))
-		read_names(&package->provides, value);
-}
-
-static bool sha256_is_sane(const char *text)
-{
-	return text && strlen(text) == BE_HASH_TEXT - 1 && strspn(text, "0123456789abcdef") == BE_HASH_TEXT - 1;
+	else
+		read_relation(package, key, value);
 }
 
 static int end_stanza(struct be_packages *packages, struct be_package *package, struct be_error *err)
 {
 	if (!package->name)
 		return 0;
-	if (!package->version || !package->architecture || !sha256_is_sane(package->sha256) || package->size <= 0) {
+	if (!package->version || !package->architecture || !be_hash_is_text(package->sha256) || package->size <= 0) {
 		be_fail(err, "apt's index of package %s lacks version, architecture, size or SHA-256", package->name);
 		package_free(package);
 		return -1;
@@ -93,6 +94,26 @@ int be_packages_parse(const char *text, struct be_packages *packages, struct be_
 		}
 	}
 	return end_stanza(packages, &package, err);
+}
+
+/* A field may go on in lines that begin with a blank. */
+void be_package_parse_depends(const char *text, struct be_package *package)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		while (text[len] == '\n' && (text[len + 1] == ' ' || text[len + 1] == '\t'))
+			len += 1 + strcspn(text + len + 1, "\n");
+		be_autofree char *field = be_strndup(text, len);
+		text += len + (text[len] == '\n');
+		char *colon = strchr(field, ':');
+		for (char *p = field; *p; p++)
+			if (*p == '\n')
+				*p = ' ';
+		if (!colon)
+			continue;
+		*colon = '\0';
+		read_relation(package, field, be_trim(colon + 1));
+	}
 }
 
 /* "NAME_VERSION_ARCHITECTURE.deb", with %3a for a colon, is how apt names an archive. */
@@ -149,6 +170,21 @@ static int show(const struct be_suite *suite, const struct be_strv *names, struc
 		return -1;
 	be_buf_add(out, run.out.data, run.out.len);
 	return 0;
+}
+
+int be_apt_versions(const struct be_suite *suite, const struct be_strv *names, struct be_packages *packages,
+		    struct be_error *err)
+{
+	be_autofree char *config = config_of(suite);
+	be_autorun struct be_run run = { 0 };
+	be_autostrv struct be_strv args = { 0 };
+	struct be_error none = BE_ERROR_INIT;
+	be_strv_add(&args, "show");
+	be_strv_add_all(&args, names);
+	/* A status other than 0 only says that the suite knows none of the names. */
+	if (be_apt_run(&run, config, "apt-cache", &args, &none) != 0)
+		return be_interrupted(err);
+	return be_packages_parse(run.out.data ? run.out.data : "", packages, err);
 }
 
 static int ask_apt(const struct be_suite *suite, const struct be_strv *names, struct be_buf *stanzas,

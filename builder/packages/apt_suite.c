@@ -18,6 +18,7 @@
 struct mirror {
 	char *main, *security; /* security may be NULL */
 	char *codename;        /* the machine's own release */
+	bool trusted;          /* its signature is not asked for */
 };
 
 static void mirror_free(struct mirror *mirror)
@@ -105,7 +106,10 @@ static int write_sources(const char *dir, const struct mirror *mirror, const cha
 {
 	be_autobuf struct be_buf text = { 0 };
 	be_autofree char *path = be_strf("%s/sources.list", dir);
-	be_buf_addf(&text, "deb [signed-by=%s] %s %s main\n", KEYRING, mirror->main, suite);
+	if (mirror->trusted) /* what a snapshot signed has long expired */
+		be_buf_addf(&text, "deb [trusted=yes check-valid-until=no] %s %s main\n", mirror->main, suite);
+	else
+		be_buf_addf(&text, "deb [signed-by=%s] %s %s main\n", KEYRING, mirror->main, suite);
 	if (lists == PACKAGES && mirror->security && has_security(suite))
 		be_buf_addf(&text, "deb [signed-by=%s] %s %s-security main\n", KEYRING, mirror->security, suite);
 	return be_write_file(path, text.data, text.len, 0644, err);
@@ -328,7 +332,7 @@ int be_suite_refresh(struct be_suite *suite, struct be_error *err)
 	return lock < 0 ? -1 : fetch_lists(suite, err);
 }
 
-static bool name_is_sane(const char *name)
+bool be_suite_name_is_sane(const char *name)
 {
 	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
@@ -337,7 +341,7 @@ int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct b
 		  struct be_error *err)
 {
 	*suite = (struct be_suite){ .cache = cache, .progress = progress };
-	if (wish && !name_is_sane(wish)) {
+	if (wish && !be_suite_name_is_sane(wish)) {
 		be_fail_usage(err, "suite: \"%s\" is no name of a Debian release", wish);
 		return be_hint(err, "give a code name such as trixie");
 	}
@@ -356,6 +360,49 @@ int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct b
 	if (rc != 0 && !be_exists(stamp)) /* a suite that never was: its name may be misspelt */
 		be_remove_tree(suite->dir, &ignored);
 	return rc;
+}
+
+void be_suite_locked(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
+		     const char *name)
+{
+	*suite = (struct be_suite){ .name = be_strdup(name),
+				    .dir = be_strf("%s/suites/%s", cache->dir, name),
+				    .cache = cache,
+				    .progress = progress };
+}
+
+/* A URL goes into a line of apt's own syntax. */
+static int check_url(const char *url, struct be_error *err)
+{
+	for (const char *p = url; *p; p++)
+		if (*p <= ' ' || *p > '~' || *p == '#' || *p == '[')
+			return be_fail_usage(err, "mirror \"%s\": is no URL", url);
+	if (strstr(url, ":/"))
+		return 0;
+	be_fail_usage(err, "mirror \"%s\": is no URL", url);
+	return be_hint(err, "give the URL of an archive, the folder with dists/ and pool/: http://HOST/debian");
+}
+
+int be_suite_mirror(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *url,
+		    const char *name, struct be_error *err)
+{
+	char key[BE_HASH_TEXT];
+	be_autohash struct be_hash hash = { 0 };
+	struct mirror mirror = { .main = (char *)url, .trusted = true };
+	*suite = (struct be_suite){ .cache = cache, .progress = progress };
+	if (check_url(url, err) != 0)
+		return -1;
+	be_hash_start(&hash);
+	be_hash_adds(&hash, url);
+	be_hash_adds(&hash, name);
+	be_hash_end(&hash, key);
+	suite->name = be_strdup(name);
+	suite->dir = be_strf("%s/suites/mirror-%.16s", cache->dir, key);
+	be_autofd int lock = be_suite_lock(suite, err);
+	if (lock < 0)
+		return -1;
+	be_progress_note(progress, "fetching the package lists of %s from %s", name, url);
+	return update(suite->dir, &mirror, name, PACKAGES, err) == 0 ? 0 : be_wrap(err, "%s %s", url, name);
 }
 
 void be_suite_close(struct be_suite *suite)

@@ -228,12 +228,22 @@ static size_t nearest_unread(const struct be_closure *closure, bool *from, bool 
 	return found;
 }
 
+/* A lock holds only the packages that files came from: what leads to some of them may not be among them. */
+static bool all_unread(const struct be_closure *closure, bool *want)
+{
+	bool found = false;
+	for (size_t i = 0; i < closure->packages->n; i++)
+		if (!closure->chosen[i])
+			found = want[i] = true;
+	return found;
+}
+
 int be_closure_widen(struct be_closure *closure, struct be_error *err)
 {
 	be_autofree bool *from = be_alloc(closure->packages->n + 1), *want = be_alloc(closure->packages->n + 1);
 	for (size_t i = 0; i < closure->named; i++)
 		from[i] = true;
-	if (!nearest_unread(closure, from, want))
+	if (!nearest_unread(closure, from, want) && !all_unread(closure, want))
 		return 0;
 	return read_packages(closure, want, err) != 0 ? -1 : 1;
 }

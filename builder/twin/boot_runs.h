@@ -1,5 +1,5 @@
-/* Several runs of one or more images, one after the other in turn: A B A B, so that what drifts in the machine meets all
- * of them alike. */
+/* Several runs of one or more images, one after the other in turn: A B A B, so that what drifts in the machine meets
+ * all of them alike. */
 #ifndef BE_BOOT_RUNS_H
 #define BE_BOOT_RUNS_H
 

@@ -221,3 +221,11 @@ int be_root_list(const struct be_root *root, const char *path, struct be_strv *n
 	be_strv_sort_unique(names);
 	return 0;
 }
+
+char *be_file_identity(const struct stat *st)
+{
+	return be_strf("%llx:%llx:%llx:%llx.%lx:%llx.%lx", (unsigned long long)st->st_dev,
+		       (unsigned long long)st->st_ino, (unsigned long long)st->st_size,
+		       (unsigned long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		       (unsigned long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
+}

@@ -27,6 +27,9 @@ int be_write_attr(const char *path, const char *value, struct be_error *err) BE_
 int be_mkdirs(const char *path, unsigned mode, struct be_error *err) BE_MUST_CHECK; /* like mkdir -p */
 int be_remove_tree(const char *path, struct be_error *err); /* never follows a link; a missing path is no error */
 bool be_exists(const char *path);
+/* What changes whenever a file may have: device, inode, size, mtime and ctime as one word. The caller frees. */
+struct stat;
+char *be_file_identity(const struct stat *st);
 
 /* The running system, or a recorded one: every path is looked up below @prefix ("" for the real root). */
 struct be_root {

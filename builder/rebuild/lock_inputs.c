@@ -1,0 +1,296 @@
+/* What a build takes from a lock in the place of asking the mirror what is current. */
+#include "builder/rebuild/lock_inputs.h"
+
+#include <string.h>
+
+#include "builder/kernel/modules.h"
+#include "builder/packages/deb.h"
+
+static const struct be_node *image_of(const struct be_build *build)
+{
+	return be_get(build->request->plan, "image");
+}
+
+/* The kernel was a bare image or came from a build tree: it is known by its hash alone. */
+static int stored_kernel(struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const char *source = be_lock_text(lock, "kernel.source"), *image = be_lock_text(lock, "kernel.sha256");
+	const char *config = be_lock_text(lock, "kernel.config_sha256");
+	struct be_error why = BE_ERROR_INIT;
+	be_autoobject struct be_object archive = { .path = NULL };
+	if (!be_hash_is_text(image) || (config && !be_hash_is_text(config)))
+		return be_fail_usage(err, "manifest: lock.kernel has no SHA-256");
+	if (be_streq(source, "package") && be_lock_archive(lock, &build->cache, image, &archive))
+		return be_kernel_find(&build->kernel, &build->suite, archive.path, NULL, err);
+	if (!be_streq(source, "package") &&
+	    be_kernel_stored(&build->kernel, &build->suite, source, image, config, &why) == 0)
+		return 0;
+	be_kernel_free(&build->kernel);
+	be_strv_addf(&lock->absent, "kernel %s (%s, SHA-256 %.12s) is not in the cache: give it by --kernel %s",
+		     be_lock_text(lock, "kernel.release"), source, image,
+		     be_streq(source, "package") ? "PACKAGE.deb" : "PATH");
+	return 0;
+}
+
+static const char *hash_of(const struct be_kernel *kernel)
+{
+	return be_streq(kernel->source, "package") ? kernel->id : kernel->image.sha256;
+}
+
+static int given_kernel(struct be_build *build, struct be_error *err)
+{
+	const struct be_build_request *request = build->request;
+	const char *locked = be_lock_text(request->lock, "kernel.sha256");
+	if (be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err) != 0)
+		return -1;
+	if (!be_streq(locked, hash_of(&build->kernel)))
+		be_lock_differs(request->lock, "give that kernel by --kernel, or leave the option out",
+				"kernel %s has SHA-256 %.12s, the manifest's has %.12s", request->kernel,
+				hash_of(&build->kernel), locked ? locked : "none");
+	return 0;
+}
+
+/* Fills the packages, and the kernel unless it is Debian's and not there. */
+static int locked_inputs(struct be_build *build, const struct be_strv *names, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	be_autopackages struct be_packages kernel = { 0 };
+	if (be_lock_packages(lock, names, &build->packages, &build->named, err) != 0 ||
+	    be_lock_kernel(lock, &kernel, err) != 0)
+		return -1;
+	size_t n = 0, total = build->packages.n + kernel.n;
+	be_autofree struct be_package **wanted = be_alloc((total + 1) * sizeof(struct be_package *));
+	for (size_t i = 0; i < build->packages.n; i++)
+		wanted[n++] = &build->packages.v[i];
+	for (size_t i = 0; !build->request->kernel && i < kernel.n; i++)
+		wanted[n++] = &kernel.v[i];
+	if (be_lock_fetch(lock, &build->suite, wanted, n, err) != 0)
+		return -1;
+	if (build->request->kernel)
+		return given_kernel(build, err);
+	if (!kernel.n)
+		return stored_kernel(build, err);
+	for (size_t i = 0; i < kernel.n; i++) {
+		be_autoobject struct be_object object = { .path = NULL };
+		if (!be_cache_object(&build->cache, kernel.v[i].sha256, &object))
+			return 0;
+	}
+	be_kernel_of_packages(&build->kernel, &build->suite, &kernel);
+	return 0;
+}
+
+/* Moves the package @name out of @from. */
+static bool take_package(struct be_packages *from, const char *name, const struct be_cache *cache,
+			 struct be_package *out)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		be_autoobject struct be_object object = { .path = NULL };
+		if (!be_streq(from->v[i].name, name) || !be_cache_object(cache, from->v[i].sha256, &object))
+			continue;
+		*out = from->v[i];
+		from->v[i] = (struct be_package){ 0 };
+		return true;
+	}
+	return false;
+}
+
+static const struct be_package *find_package(const struct be_packages *packages, const char *name)
+{
+	for (size_t i = 0; i < packages->n; i++)
+		if (be_streq(packages->v[i].name, name))
+			return &packages->v[i];
+	return NULL;
+}
+
+static void note_package(struct be_lock *lock, const struct be_package *locked, const struct be_package *current)
+{
+	if (current)
+		be_strv_addf(&lock->drifts, "package %s: %s asked, %s built", locked->name, locked->version,
+			     current->version);
+	else
+		be_strv_addf(&lock->drifts, "package %s: %s asked, the release has none of that name", locked->name,
+			     locked->version);
+}
+
+/*
+ * The nearest image: what apt would install now, but each package that the lock has and that is there as the lock has
+ * it.
+ */
+static int nearest_packages(struct be_build *build, const struct be_strv *names, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	be_autopackages struct be_packages locked = build->packages, current = { 0 };
+	build->packages = (struct be_packages){ 0 };
+	build->named = 0;
+	if (be_apt_resolve(&build->suite, names, &current, err) != 0)
+		return -1;
+	for (size_t i = 0; i < locked.n; i++) {
+		be_autoobject struct be_object object = { .path = NULL };
+		if (!be_cache_object(&build->cache, locked.v[i].sha256, &object))
+			note_package(lock, &locked.v[i], find_package(&current, locked.v[i].name));
+	}
+	build->packages.v = be_alloc((locked.n + current.n + 1) * sizeof(*build->packages.v));
+	for (size_t i = 0; i < current.n; i++) {
+		struct be_package *to = &build->packages.v[build->packages.n++];
+		if (!take_package(&locked, current.v[i].name, &build->cache, to)) {
+			*to = current.v[i];
+			current.v[i] = (struct be_package){ 0 };
+		}
+		if (build->named == i && be_strv_has(names, to->name))
+			build->named++;
+	}
+	for (size_t i = 0; i < locked.n; i++)
+		if (locked.v[i].name &&
+		    take_package(&locked, locked.v[i].name, &build->cache, &build->packages.v[build->packages.n]))
+			build->packages.n++;
+	return 0;
+}
+
+static int nearest_kernel(struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	if (build->kernel.source)
+		return 0;
+	if (be_kernel_find(&build->kernel, &build->suite, NULL, NULL, err) != 0)
+		return -1;
+	be_strv_addf(&lock->drifts, "kernel: %s %s asked, %s built", be_lock_text(lock, "kernel.release"),
+		     be_lock_text(lock, "kernel.version") ? be_lock_text(lock, "kernel.version") : "",
+		     build->kernel.packages.v[0].version);
+	return 0;
+}
+
+static int nearest(struct be_build *build, const struct be_strv *names, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	be_autofree char *name = be_steal(&build->suite.name);
+	be_suite_close(&build->suite);
+	if (be_suite_open(&build->suite, &build->cache, &build->progress, name, err) != 0)
+		return -1;
+	be_strv_free(&lock->absent);
+	return nearest_packages(build, names, err) != 0 ? -1 : nearest_kernel(build, err);
+}
+
+/* Dependencies decide in which order packages are looked into; a lock does not state them, the archives do. */
+static int read_depends(struct be_build *build, struct be_error *err)
+{
+	for (size_t i = 0; i < build->packages.n; i++) {
+		struct be_package *package = &build->packages.v[i];
+		be_autoobject struct be_object object = { .path = NULL };
+		if (!package->depends.n && be_cache_object(&build->cache, package->sha256, &object) &&
+		    be_deb_depends(package, &build->cache, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int be_lock_inputs(struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	be_autostrv struct be_strv names = { 0 };
+	const char *suite = be_lock_suite(lock);
+	be_progress_step(&build->progress, "lock");
+	be_get_strv(image_of(build), "packages", &names);
+	if (!suite || !be_suite_name_is_sane(suite))
+		return be_fail_usage(err, "manifest: lock.suite names no Debian release");
+	be_suite_locked(&build->suite, &build->cache, &build->progress, suite);
+	if (locked_inputs(build, &names, err) != 0)
+		return -1;
+	if (lock->absent.n && lock->allow_drift && nearest(build, &names, err) != 0)
+		return -1;
+	if (be_lock_check(lock, err) != 0 || read_depends(build, err) != 0)
+		return -1;
+	be_progress_done(&build->progress, "Debian %s, %zu packages, %zu of them named", suite, build->packages.n,
+			 build->named);
+	return 0;
+}
+
+static const struct be_node *stated_segment(const struct be_lock *lock, const char *name)
+{
+	const struct be_node *list = be_get_path(lock->manifest, "image.segments");
+	for (size_t i = 0; list && list->kind == BE_SEQ && i < list->n; i++)
+		if (be_streq(be_get_str(list->items[i], "name", NULL), name))
+			return list->items[i];
+	return NULL;
+}
+
+const char *be_lock_segment(const struct be_lock *lock, const char *name)
+{
+	const char *sha256 = be_get_str(stated_segment(lock, name), "sha256", NULL);
+	return be_hash_is_text(sha256) ? sha256 : NULL;
+}
+
+static const char *reason(const struct be_build *build, const char *name)
+{
+	const struct be_lock *lock = build->request->lock;
+	be_autofree char *library = be_compressor_library(&build->compressor),
+			 *depmod = be_depmod_version(&build->cache);
+	if (library && !be_streq(library, be_lock_text(lock, "compressor.library")))
+		return "another version of the compressor's library";
+	if (be_streq(name, "modules") && !be_streq(depmod, be_lock_text(lock, "depmod")))
+		return "another depmod";
+	if (be_streq(name, "job"))
+		return "another plan of the same recipe";
+	return "other content or another version of mkbenchenv";
+}
+
+static const char *given_hash(const struct be_node *list, const struct be_node *item)
+{
+	for (size_t i = 0; list && list->kind == BE_SEQ && i < list->n; i++)
+		if (be_streq(be_get_str(list->items[i], "path", NULL), be_get_str(item, "path", NULL)))
+			return be_get_str(list->items[i], "sha256", NULL);
+	return NULL;
+}
+
+/* Programs of --program, and what came with them. */
+static void compare_given(struct be_build *build)
+{
+	struct be_lock *lock = build->request->lock;
+	const struct be_node *locked = be_get_path(lock->manifest, "lock.given");
+	be_autonode struct be_node *list = be_givens_lock(&build->given);
+	for (size_t i = 0; locked && locked->kind == BE_SEQ && i < locked->n; i++) {
+		const char *name = be_get_str(locked->items[i], "name", ""), *now = given_hash(list, locked->items[i]);
+		be_autofree char *help = be_strf("give it by --program %s=PATH", name);
+		if (!be_streq(now, be_get_str(locked->items[i], "sha256", NULL)))
+			be_lock_differs(lock, help, "program %s: SHA-256 %.12s asked, %.12s here", name,
+					be_get_str(locked->items[i], "sha256", ""), now ? now : "none");
+	}
+	for (size_t i = 0; list && i < list->n; i++)
+		if (!given_hash(locked, list->items[i]))
+			be_lock_differs(lock, "leave the option out", "program %s: given, the manifest's was not",
+					be_get_str(list->items[i], "name", ""));
+}
+
+int be_lock_compare(struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const struct be_node *list = be_get_path(lock->manifest, "image.segments");
+	const char *help = "`mkbenchenv verify --rebuild` shows the files; build with the program, libraries and "
+			   "guest programs of the manifest, or from a bundle";
+	size_t stated = list && list->kind == BE_SEQ ? list->n : 0;
+	compare_given(build);
+	bool drifted = lock->drifts.n > 0;
+	for (size_t i = 0; i < build->n; i++) {
+		const struct be_segment *segment = &build->segments[i];
+		const char *sha256 = be_lock_segment(lock, segment->name);
+		/* Of an image that drifted only what has no other reason is worth a line. */
+		if (!be_streq(sha256, segment->object.sha256) && !(drifted && sha256))
+			be_lock_differs(lock, help, "member %s is not the manifest's: %s", segment->name,
+					sha256 ? reason(build, segment->name) : "it has none of that name");
+	}
+	if (stated > build->n)
+		be_lock_differs(lock, help, "the manifest's image has %zu members, this one %zu", stated, build->n);
+	const char *cmdline = be_get_str(be_get(lock->manifest, "image"), "cmdline", "");
+	be_autofree char *built = be_strndup(build->cmdline.data, build->cmdline.len);
+	if (!be_streq(cmdline, be_trim(built)))
+		be_lock_differs(lock, help, "the kernel's command line is not the manifest's");
+	return be_lock_check(lock, err);
+}
+
+void be_lock_compressor(const struct be_lock *lock, struct be_compressor *compressor)
+{
+	const struct be_node *locked = be_get_path(lock->manifest, "lock.compressor");
+	int64_t level = be_get_int(locked, "level", 0);
+	if (be_streq(be_get_str(locked, "name", NULL), compressor->name) && level >= 1 && level <= 22)
+		compressor->level = (int)level;
+}
