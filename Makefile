@@ -31,7 +31,7 @@ BASE_CFLAGS := -std=gnu17 -D_GNU_SOURCE $(OPT) $(WARN) -fno-common -fstack-prote
 
 LIBS_recipes := yaml-0.1 jansson
 LIBS_disk-setup := blkid mount fdisk
-LIBS_initrd := libkmod libarchive libcrypto
+LIBS_initrd := libkmod libarchive libcrypto ext2fs e2p com_err
 LIBS_builder := libarchive libcrypto libzstd libkmod smartcols libelf fdisk gmime-3.0
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
 

@@ -14,6 +14,7 @@ int be_cmd_receive(int argc, char **argv); /* mkbenchenv receive CONSOLE-LOG -o 
 int be_cmd_diff(int argc, char **argv);    /* mkbenchenv diff A B */
 int be_cmd_import(int argc, char **argv);  /* mkbenchenv import MAIL -o JOB */
 int be_cmd_show(int argc, char **argv);    /* mkbenchenv show MANIFEST|RESULT|IMAGE */
+int be_cmd_scrub(int argc, char **argv);   /* mkbenchenv scrub MANIFEST|RESULT|IMAGE */
 int be_cmd_explain(int argc, char **argv); /* mkbenchenv explain [FACTOR] */
 
 #endif

@@ -22,6 +22,7 @@ static const struct command {
 	{ "show", be_cmd_show, "a manifest for people" },
 	{ "plan", be_cmd_plan, "what an image of a job would do" },
 	{ "diff", be_cmd_diff, "two manifests or groups of runs compared" },
+	{ "scrub", be_cmd_scrub, "a manifest without serial numbers and addresses" },
 	{ "import", be_cmd_import, "job and host file of a report mail" },
 	{ "jobs", be_cmd_jobs, "the atomic jobs of a job file" },
 	{ "explain", be_cmd_explain, "a factor of the catalogue, or the names of all" },

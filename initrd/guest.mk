@@ -4,7 +4,7 @@
 GUEST_LIB := /benchenv/lib
 GUEST_LOADER := ld-linux-x86-64.so.2
 # Static where Debian has a static library: the shared libarchive alone would bring libxml2 and ICU, 40 MB.
-GUEST_STATIC := -l:libarchive.a -l:libyaml.a -l:libjansson.a
+GUEST_STATIC := -l:libarchive.a -l:libyaml.a -l:libjansson.a -l:libext2fs.a -l:libe2p.a -l:libcom_err.a
 # libarchive's pax writer shares an object file with a table of all its writers. Those that would bring libraries of their own
 # (libxml2, liblzma, nettle ...) are replaced by a function that refuses.
 GUEST_UNUSED := 7zip iso9660 mtree mtree_classic shar shar_dump warc xar zip

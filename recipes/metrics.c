@@ -203,9 +203,9 @@ static int read_output(const struct be_node *metric, const struct be_node *step,
 	return be_metric_read(metric, text.data, text.len, figures, err);
 }
 
-/* Reads the output that @metric is about from each step of its name, or from all that ran when it names none. */
-static int collect(const struct be_node *metric, const struct be_node *steps, const char *dir,
-		   struct be_figures *figures, struct be_error *err)
+/* A metric that names no step is about all that ran. */
+int be_metric_collect(const struct be_node *metric, const struct be_node *steps, const char *dir,
+		      struct be_figures *figures, struct be_error *err)
 {
 	const char *name = be_get_str(metric, "step", NULL), *from = be_get_str(metric, "from", "stdout");
 	for (size_t i = 0; steps && i < steps->n; i++) {
@@ -230,7 +230,7 @@ static void make_one(const struct be_node *metric, const struct be_node *steps, 
 	const char *how = be_get_str(metric, "fold", "mean");
 	be_autofigures struct be_figures figures = { 0 };
 	struct be_error err = BE_ERROR_INIT;
-	if (collect(metric, steps, dir, &figures, &err) != 0) {
+	if (be_metric_collect(metric, steps, dir, &figures, &err) != 0) {
 		/* Which percentiles there are depends on what the benchmark did. */
 		if (!be_get_bool(metric, "tail", false))
 			be_strv_addf(notes, "%s: %s", be_get_str(metric, "name", "?"), err.text);

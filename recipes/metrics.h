@@ -23,6 +23,17 @@ struct be_figures {
 void be_figures_free(struct be_figures *figures);
 #define be_autofigures be_cleanup(be_figures_free)
 
+/* The figures of @metric in the output of the steps that it is about; -1 when there is none. */
+int be_metric_collect(const struct be_node *metric, const struct be_node *steps, const char *dir,
+		      struct be_figures *figures, struct be_error *err) BE_MUST_CHECK;
+
+/*
+ * Factors of the catalogue that come from the same output: a map factor -> entry as in an observation ({value: ...},
+ * {not_applicable: REASON}, {not_observable: REASON}). @metrics is what be_metrics_make gave. The caller frees.
+ */
+struct be_node *be_metrics_factors(const struct be_node *workload, const struct be_node *steps, const char *dir,
+				   const struct be_node *metrics);
+
 /* Adds every figure of @metric in @text (which ends with a NUL). */
 int be_metric_read(const struct be_node *metric, const char *text, size_t len, struct be_figures *figures,
 		   struct be_error *err) BE_MUST_CHECK;

@@ -210,8 +210,29 @@ static char *argv_text(const struct be_node *argv)
 	return be_buf_steal(&text);
 }
 
+/* The command with the word DEVICE in the place of the file system's own devices. The caller frees. */
+static char *general_mkfs(const struct be_node *fs)
+{
+	be_autostrv struct be_strv devices = { 0 };
+	const struct be_node *argv = be_get(fs, "mkfs");
+	be_autonode struct be_node *words = be_node_seq();
+	be_get_strv(fs, "devices", &devices);
+	for (size_t i = 0; argv && i < argv->n; i++)
+		be_add_str(words, be_strv_has(&devices, argv->items[i]->text) ? "DEVICE" : argv->items[i]->text);
+	return argv_text(words);
+}
+
+/* A map mount point -> command; where many differ by their devices only, one text for all. */
 static struct be_node *built_mkfs(const struct be_node *fs)
 {
+	be_autofree char *first = general_mkfs(fs->items[0]);
+	bool same = fs->n > 1 && *first;
+	for (size_t i = 1; i < fs->n && same; i++) {
+		be_autofree char *other = general_mkfs(fs->items[i]);
+		same = strcmp(first, other) == 0;
+	}
+	if (same)
+		return be_node_str(first);
 	struct be_node *map = be_node_map();
 	for (size_t i = 0; i < fs->n; i++) {
 		be_autofree char *line = argv_text(be_get(fs->items[i], "mkfs"));

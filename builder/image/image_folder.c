@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "builder/report/manifest_file.h"
 
 #define CMDLINE_MAX 65536
 
@@ -63,10 +64,14 @@ struct be_node *be_manifest_load(const char *path, struct be_error *err)
 	}
 	be_autofree char *below = be_strf("%s/manifest.yaml", path);
 	bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-	struct be_node *manifest = load_document(folder ? below : path, "manifest", err);
-	if (!manifest)
+	be_autonode struct be_node *manifest = load_document(folder ? below : path, "manifest", err);
+	if (!manifest) {
 		be_hint(err, "Give a manifest file, or a folder made by `mkbenchenv` or `mkbenchenv boot`.");
-	return manifest;
+		return NULL;
+	}
+	const char *slash = strrchr(path, '/');
+	be_autofree char *beside = !slash ? be_strdup(".") : be_strndup(path, (size_t)(slash - path) + 1);
+	return be_manifest_complete(manifest, folder ? path : beside, err) == 0 ? be_steal(&manifest) : NULL;
 }
 
 static int check_hash(const char *path, const struct be_node *stated, struct be_error *err)

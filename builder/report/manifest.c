@@ -49,11 +49,24 @@ static struct be_node *machine(const struct be_node *image, const struct be_run_
 	return map;
 }
 
+/* The observation after the run with what only the workload's output tells. The caller frees. */
+static struct be_node *with_measured(const struct be_node *after, const struct be_node *measured)
+{
+	struct be_node *all = be_node_clone(after);
+	struct be_node *environment = be_get(all, "environment");
+	for (size_t i = 0; environment && environment->kind == BE_MAP && i < measured->n; i++)
+		be_set(environment, measured->keys[i], be_node_clone(measured->items[i]));
+	return all;
+}
+
 struct be_node *be_manifest_merge(const struct be_node *image, const struct be_run_facts *facts)
 {
 	struct be_node *manifest = be_node_clone(image);
 	be_autonode struct be_node *built = built_factors(image);
-	be_set(manifest, "environment", be_environment_make(facts->plan, built, facts->before, facts->after));
+	be_autonode struct be_node *told =
+		facts->after && facts->measured ? with_measured(facts->after, facts->measured) : NULL;
+	const struct be_node *after = told ? told : facts->after;
+	be_set(manifest, "environment", be_environment_make(facts->plan, built, facts->before, after));
 	struct be_node *deviations = be_node_seq();
 	add_deviations(deviations, be_get(image, "deviations"));
 	add_deviations(deviations, facts->deviations);

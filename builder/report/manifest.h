@@ -11,6 +11,7 @@ struct be_run_facts {
 	const struct be_node *twin;           /* accelerator, argv, ... for `machine.twin:` */
 	const struct be_node *deviations;     /* of the twin, or NULL */
 	const struct be_node *result;         /* for `result:` */
+	const struct be_node *measured; /* factors that the workload's output tells, as in an observation; or NULL */
 };
 
 /* The manifest of a run: @image, the image's manifest, with what was observed. The caller frees. */

@@ -20,8 +20,7 @@ static bool is_name_char(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_.:+-", c);
 }
 
-/* The length of what a disk's by-id name begins with at @s, up to its serial; 0 when none begins there. */
-static size_t model_length(const char *s, size_t len)
+size_t be_disk_model_length(const char *s, size_t len)
 {
 	static const char *const by_number[] = { "wwn-0x", "scsi-3", "nvme-eui.", "pmem-" };
 	static const char *const by_model[] = { "ata-", "nvme-", "scsi-", "virtio-", "usb-" };
@@ -45,7 +44,7 @@ char *be_text_public(const char *text)
 		size_t len = 0;
 		while (s[len] && is_name_char(s[len]))
 			len++;
-		size_t model = model_length(s, len);
+		size_t model = be_disk_model_length(s, len);
 		if (len == 0) {
 			be_buf_addc(&out, (unsigned char)*s < ' ' ? ' ' : *s);
 			s++;

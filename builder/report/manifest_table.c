@@ -11,7 +11,6 @@
 #define NAME_MAX_WIDTH 30
 #define EVIDENCE_MAX 14
 #define ASKED_MAX 14
-#define ROWS_SHOWN 48 /* keeps the default view under 100 lines */
 
 /* How much a kind of evidence says; the first counts most. */
 static const char *const ranks[] = { "measured", "argued", "named" };
@@ -97,7 +96,7 @@ static char *observed_text(const struct be_node *factor, const struct be_node *e
 /* "R3 -33.1 %": a change up to its percent sign; the whole figure is in `explain`. */
 static char *evidence_text(const struct be_node *evidence, size_t rank)
 {
-	if (!evidence)
+	if (!evidence || rank >= BE_ARRAY_LEN(ranks))
 		return be_strdup("");
 	const char *report = be_get_str(evidence, "report", "");
 	const char *figure = rank == 0 ? be_get_str(evidence, "figure", "") : "";
@@ -133,14 +132,15 @@ static size_t collect(const struct be_node *manifest, const struct be_node *fact
 	size_t n = 0;
 	if (!environment || environment->kind != BE_MAP) /* not every manifest that is shown was written by us */
 		return 0;
-	for (size_t rank = 0; rank <= BE_ARRAY_LEN(ranks); rank++) {
+	/* What differs comes first, then the rest by its evidence. */
+	for (size_t group = 0; group <= BE_ARRAY_LEN(ranks) + 1; group++) {
 		for (size_t i = 0; i < environment->n; i++) {
 			struct row row = { .name = environment->keys[i], .entry = environment->items[i] };
 			const struct be_node *factor = find_factor(factors, row.name);
 			const struct be_node *evidence = best_evidence(factor, &row.rank);
-			if (row.rank != rank || !is_shown(&row, full))
+			if ((differs(row.entry) ? 0 : row.rank + 1) != group || !is_shown(&row, full))
 				continue;
-			row.evidence = evidence_text(evidence, rank);
+			row.evidence = evidence_text(evidence, row.rank);
 			row.asked = asked_text(factor, row.entry);
 			row.observed = observed_text(factor, row.entry);
 			*rows = be_realloc(*rows, n + 1, sizeof(**rows));
@@ -251,13 +251,14 @@ static void count_verdicts(const struct be_node *environment, struct be_buf *out
 	be_wrap_text(out, "", "  ", line.data);
 }
 
-int be_factor_table(const struct be_node *manifest, const struct be_node *factors, bool full, struct be_buf *out,
+int be_factor_table(const struct be_node *manifest, const struct be_node *factors, size_t most, struct be_buf *out,
 		    struct be_error *err)
 {
+	bool full = most == 0;
 	const struct be_node *environment = be_get(manifest, "environment");
 	struct row *rows = NULL;
 	size_t n = collect(manifest, factors, full, &rows);
-	size_t shown = full || n <= ROWS_SHOWN ? n : ROWS_SHOWN;
+	size_t shown = full || n <= most ? n : most;
 	int rc = 0;
 	if (n) {
 		fit(rows, shown);

@@ -1,9 +1,23 @@
 #include "builder/report/manifest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "builder/report/manifest_text.h"
 #include "units.h"
+
+#define LINES_SHOWN 96 /* of the default view: under 100, whatever the run */
+#define TABLE_LINES 6  /* of the factors' table beside its rows */
+#define ROWS_LEAST 12
+#define DEVIATION_LINES 24 /* of the default view */
+
+static size_t lines_of(const struct be_buf *text)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < text->len; i++)
+		n += text->data[i] == '\n';
+	return n;
+}
 
 static void add_title(const struct be_node *manifest, struct be_buf *out)
 {
@@ -70,19 +84,46 @@ static void add_image(const struct be_node *manifest, struct be_buf *out)
 	const char *suite = be_get_str(be_get(manifest, "lock"), "suite", NULL);
 	if (suite)
 		be_buf_addf(out, "packages  Debian %s\n", suite);
-	be_buf_addc(out, '\n');
 }
 
-static void add_deviations(const struct be_node *manifest, struct be_buf *out)
+/* "Intel(R) Xeon(R) ..., 4 threads, 2 sockets, 2 nodes, 2.0 GiB, TCG", as far as it was observed. */
+static void add_machine(const struct be_node *manifest, struct be_buf *out)
+{
+	static const char *const facts[][2] = { { "cpu.model", "" },           { "cpu.count", " threads" },
+						{ "cpu.sockets", " sockets" }, { "memory.numa_nodes", " nodes" },
+						{ "memory.total", "" },        { "cpu.hypervisor", "" } };
+	const struct be_node *environment = be_get(manifest, "environment");
+	be_autobuf struct be_buf text = { 0 };
+	for (size_t i = 0; i < BE_ARRAY_LEN(facts); i++) {
+		const char *value = be_get_str(be_get(environment, facts[i][0]), "observed", NULL);
+		char size[32];
+		bool one = value && strcmp(value, "1") == 0;
+		if (!value || strcmp(value, "none") == 0)
+			continue;
+		if (strcmp(facts[i][0], "memory.total") == 0)
+			value = be_size_text(strtoll(value, NULL, 10), size);
+		be_buf_addf(&text, "%s%s%.*s", text.len ? ", " : "", value,
+			    (int)strlen(facts[i][1]) - (one && *facts[i][1]), facts[i][1]);
+	}
+	if (text.len)
+		be_wrap_text(out, "machine   ", "          ", text.data);
+}
+
+static void add_deviations(const struct be_node *manifest, bool full, struct be_buf *out)
 {
 	const struct be_node *list = be_get(manifest, "deviations");
 	if (!list || list->n == 0)
 		return;
-	be_buf_adds(out, "\ndeviations\n");
+	be_buf_adds(out, "deviations\n");
 	for (size_t i = 0; i < list->n; i++) {
+		if (!full && lines_of(out) >= DEVIATION_LINES) {
+			be_buf_addf(out, "  and %zu more: mkbenchenv show --full\n", list->n - i);
+			break;
+		}
 		be_autofree char *text = be_text_public(be_get_str(list->items[i], "text", ""));
 		be_wrap_text(out, "  ", "    ", text);
 	}
+	be_buf_addc(out, '\n');
 }
 
 static void add_metrics(const struct be_node *result, struct be_buf *out)
@@ -136,12 +177,22 @@ int be_manifest_text(const struct be_node *manifest, const struct be_node *facto
 {
 	if (view->factor)
 		return be_factor_entry(manifest, factors, view->factor, out, err);
+	be_autobuf struct be_buf deviations = { 0 }, result = { 0 };
+	size_t begin = out->len;
 	add_title(manifest, out);
 	add_recipe(manifest, out);
 	add_image(manifest, out);
-	if (be_factor_table(manifest, factors, view->full, out, err) != 0)
+	add_machine(manifest, out);
+	be_buf_addc(out, '\n');
+	add_deviations(manifest, view->full, &deviations);
+	add_result(manifest, &result);
+	be_buf_add(out, deviations.data, deviations.len);
+	/* The factors get the lines that are left. */
+	const struct be_buf head = { .data = out->data + begin, .len = out->len - begin };
+	size_t used = lines_of(&head) + lines_of(&result) + TABLE_LINES;
+	size_t rows = used + ROWS_LEAST < LINES_SHOWN ? LINES_SHOWN - used : ROWS_LEAST;
+	if (be_factor_table(manifest, factors, view->full ? 0 : rows, out, err) != 0)
 		return -1;
-	add_deviations(manifest, out);
-	add_result(manifest, out);
+	be_buf_add(out, result.data, result.len);
 	return 0;
 }

@@ -9,6 +9,8 @@
  * becomes "...". The caller frees.
  */
 char *be_text_public(const char *text);
+/* The length of what a disk's by-id name begins with at @s, up to its serial; 0 when none begins there. */
+size_t be_disk_model_length(const char *s, size_t len);
 /* A value in one line: lists joined by commas, maps as "key value"; identities of a device are left out. */
 char *be_value_line(const struct be_node *value);
 /* Cuts @text in place to @width bytes, at least 3, and says so by "...". */
@@ -20,8 +22,11 @@ void be_wrap_text(struct be_buf *out, const char *first, const char *rest, const
 void be_wrap_words(struct be_buf *out, const char *first, const char *rest, const struct be_strv *words,
 		   const char *glue);
 
-/* manifest_table.c: the factors, those that decided results before at the top. */
-int be_factor_table(const struct be_node *manifest, const struct be_node *factors, bool full, struct be_buf *out,
+/*
+ * manifest_table.c: the factors, those that differ and those that decided results before at the top; at most @rows of
+ * them, 0: all that the manifest has.
+ */
+int be_factor_table(const struct be_node *manifest, const struct be_node *factors, size_t rows, struct be_buf *out,
 		    struct be_error *err) BE_MUST_CHECK;
 int be_factor_entry(const struct be_node *manifest, const struct be_node *factors, const char *name, struct be_buf *out,
 		    struct be_error *err) BE_MUST_CHECK;

@@ -7,17 +7,12 @@
 
 #include "base/file.h"
 #include "builder/report/manifest.h"
+#include "builder/report/manifest_file.h"
+#include "builder/report/scrub.h"
 #include "builder/twin/qemu.h"
 #include "metrics.h"
 
 #define CONSOLE_LINES 12 /* in the manifest of a run that did not end well; console.log has all */
-
-static int write_document(const struct be_node *doc, const char *dir, const char *name, struct be_error *err)
-{
-	be_autobuf struct be_buf text = { 0 };
-	be_autofree char *path = be_strf("%s/%s", dir, name);
-	return be_node_yaml(doc, &text, err) != 0 ? -1 : be_write_file(path, text.data, text.len, 0644, err);
-}
 
 static int write_text(const struct be_node *manifest, const struct be_node *plan, const char *dir, struct be_error *err)
 {
@@ -49,14 +44,18 @@ static struct be_node *describe_result(const struct be_run_source *run, const st
 static int write_manifest(const struct be_run_source *run, const struct be_delivered *delivered,
 			  const struct be_node *result, const char *dir, struct be_error *err)
 {
+	be_autonode struct be_node *measured = be_metrics_factors(
+		be_get(run->image->plan, "workload"), be_get(result, "steps"), dir, be_get(result, "metrics"));
 	struct be_run_facts facts = { .plan = run->image->plan,
 				      .before = delivered->before,
 				      .after = delivered->after,
 				      .twin = run->twin,
 				      .deviations = run->deviations,
-				      .result = result };
-	be_autonode struct be_node *manifest = be_manifest_merge(run->image->manifest, &facts);
-	if (write_document(manifest, dir, "manifest.yaml", err) != 0)
+				      .result = result,
+				      .measured = measured };
+	be_autonode struct be_node *whole = be_manifest_merge(run->image->manifest, &facts);
+	be_autonode struct be_node *manifest = be_scrub(whole); /* results are what people publish */
+	if (be_manifest_write(manifest, dir, err) != 0)
 		return -1;
 	return write_text(manifest, run->image->plan, dir, err);
 }

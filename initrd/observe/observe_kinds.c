@@ -322,7 +322,10 @@ static struct be_reading look_run(const struct be_look *look)
 
 static struct be_reading look_plan(const struct be_look *look)
 {
-	return stated(look, be_get(look->o->plan, "built"), "the plan");
+	struct be_reading r = stated(look, be_get(look->o->plan, "built"), "the plan");
+	if (r.state == BE_ABSENT) /* the planner states all that there is to state */
+		r.state = BE_NOT_APPLICABLE;
+	return r;
 }
 
 static struct be_reading look_none(const struct be_look *look)

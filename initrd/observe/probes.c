@@ -19,6 +19,7 @@ be_look_fn be_probe(const char *name)
 		{ "disk_kind", be_probe_disk_kind },
 		{ "effective_mhz", be_probe_effective_mhz },
 		{ "entropy", be_probe_entropy },
+		{ "ext_super", be_probe_ext_super },
 		{ "fiemap", be_probe_fiemap },
 		{ "file_flags", be_probe_file_flags },
 		{ "fs_usage", be_probe_fs_usage },

@@ -22,6 +22,9 @@ struct be_reading be_probe_partition(const struct be_look *look);
 struct be_reading be_probe_device_write_cache(const struct be_look *look);
 struct be_reading be_probe_device_numa_node(const struct be_look *look);
 
+/* probes_ext.c: `path: /dev/{fsdev}`, `field: features` or `field: journal` */
+struct be_reading be_probe_ext_super(const struct be_look *look);
+
 /* probes_machine.c */
 struct be_reading be_probe_cpu_topology(const struct be_look *look); /* `field: cpus, sockets, threads_per_core` */
 struct be_reading be_probe_hypervisor(const struct be_look *look);

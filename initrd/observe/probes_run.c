@@ -86,7 +86,7 @@ struct be_reading be_probe_task_cgroup(const struct be_look *look)
 		return reason;
 	const char *path = look->o->sample->cgroup;
 	if (!path)
-		return be_reading_absent("this kernel has no cgroup2");
+		return be_reading_absent("no cgroup2 hierarchy is mounted");
 	struct be_node *map = be_node_map();
 	be_set_str(map, "path", path);
 	for (size_t m = 0; m < BE_ARRAY_LEN(mounts); m++)

@@ -1,0 +1,57 @@
+/* `scrub`: a manifest for the public. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "builder/commands.h"
+#include "builder/image/image_folder.h"
+#include "builder/report/scrub.h"
+#include "builder/usage.h"
+
+static const char usage[] = "Usage: mkbenchenv scrub MANIFEST|RESULT|IMAGE [-o FILE]\n"
+			    "\n"
+			    "Prints a copy of a manifest without serial numbers, world wide names, foreign UUIDs,\n"
+			    "MAC and IP addresses, mail addresses and hosts of URLs. Each is replaced by the same\n"
+			    "word wherever it stands. Results have such a manifest from the start; this is for the\n"
+			    "manifest of an image, which holds the recipe as it was given.\n"
+			    "\n"
+			    "  -o, --output FILE  write it there instead of printing it\n";
+
+static int scrub(const char *path, const char *output, struct be_error *err)
+{
+	be_autonode struct be_node *manifest = be_manifest_load(path, err);
+	be_autobuf struct be_buf out = { 0 };
+	if (!manifest)
+		return -1;
+	be_autonode struct be_node *clean = be_scrub(manifest);
+	if (be_node_yaml(clean, &out, err) != 0)
+		return -1;
+	if (output)
+		return be_write_file(output, out.data, out.len, 0644, err);
+	fwrite(out.data, 1, out.len, stdout);
+	return 0;
+}
+
+int be_cmd_scrub(int argc, char **argv)
+{
+	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	const char *output = NULL;
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
+		if (c == 'o') {
+			output = optarg;
+		} else if (c == 'h') {
+			fputs(usage, stdout);
+			return BE_OK;
+		} else {
+			return be_usage_option(argv, c);
+		}
+	}
+	if (argc - optind != 1)
+		return be_usage_error(argv[0], "needs one manifest, result or image");
+	struct be_error err = BE_ERROR_INIT;
+	return scrub(argv[optind], output, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
+}
