@@ -70,7 +70,8 @@ int be_manifest_complete(struct be_node *manifest, const char *dir, struct be_er
 		be_autofree char *path = part_path(dir, parts[i].part);
 		be_autobuf struct be_buf text = { 0 };
 		char found[BE_HASH_TEXT];
-		if (!stub || stub->kind != BE_MAP || !be_get(stub, "file") || !be_get(stub, "sha256") || !be_exists(path))
+		if (!stub || stub->kind != BE_MAP || !be_get(stub, "file") || !be_get(stub, "sha256") ||
+		    !be_exists(path))
 			continue;
 		if (be_read_file(path, BE_NODE_MAX_BYTES, &text, err) != 0)
 			return -1;

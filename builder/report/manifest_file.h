@@ -1,4 +1,5 @@
-/* A manifest as a file: one document for mails. What makes it too long for a mailing list lies beside it, named by hash. */
+/* A manifest as a file: one document for mails. What makes it too long for a mailing list lies beside it, named by
+ * hash. */
 #ifndef BE_MANIFEST_FILE_H
 #define BE_MANIFEST_FILE_H
 
@@ -7,8 +8,8 @@
 #define BE_MANIFEST_BYTES 58000 /* lists cut at 100 KB; a mail has words too */
 
 /*
- * Writes DIR/manifest.yaml. While it is longer than BE_MANIFEST_BYTES its longest parts that are not the statement itself
- * go into DIR/manifest-PART.yaml, in a fixed order, and {file, sha256, bytes} stands in their place.
+ * Writes DIR/manifest.yaml. While it is longer than BE_MANIFEST_BYTES its longest parts that are not the statement
+ * itself go into DIR/manifest-PART.yaml, in a fixed order, and {file, sha256, bytes} stands in their place.
  */
 int be_manifest_write(const struct be_node *manifest, const char *dir, struct be_error *err) BE_MUST_CHECK;
 /*

@@ -96,8 +96,10 @@ static size_t mac_length(const char *s)
 /* Addresses that belong to nobody: loopback, QEMU's user network, documentation. */
 static bool is_public_address(const char *address)
 {
-	static const char *const prefixes[] = { "127.", "0.0.0.0", "255.", "10.0.2.", "192.0.2.", "198.51.100.", "203.0.113.",
-						"52:54:00:", "00:00:00:00:00:00", "ff:ff:ff", "::" };
+	static const char *const prefixes[] = { "127.",       "0.0.0.0",   "255.",
+						"10.0.2.",    "192.0.2.",  "198.51.100.",
+						"203.0.113.", "52:54:00:", "00:00:00:00:00:00",
+						"ff:ff:ff",   "::" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(prefixes); i++)
 		if (be_starts(address, prefixes[i]))
 			return true;

@@ -35,7 +35,8 @@ Test(scrub, a_serial_is_one_word_wherever_it_stands)
 		"  disk.identity: {observed: {disk0: {model: ST4000, serial: WX11D2, by_id: ata-ST4000_WX11D2}}}\n"
 		"  fs.fullness: {observed: {/fs/ata-ST4000_WX11D2-part1: 3}}\n"
 		"machine: {twin: {argv: ['ide-hd,serial=WX11D2', 'virtio-blk,serial=SHORT_A']}}\n"
-		"layout: {uuid: 0b7c1a52-2d3e-4f50-8a6b-1c2d3e4f5a6b, own: {uuid: 62656e63-6865-6e76-0000-000000000001}}\n");
+		"layout: {uuid: 0b7c1a52-2d3e-4f50-8a6b-1c2d3e4f5a6b, own: {uuid: "
+		"62656e63-6865-6e76-0000-000000000001}}\n");
 	cr_expect_null(strstr(text, "WX11D2"), "%s", text);
 	cr_expect_null(strstr(text, "0b7c1a52"), "%s", text);
 	cr_expect(strstr(text, "by-id/ata-ST4000_EXAMPLE01-part*"), "%s", text);
