@@ -27,6 +27,7 @@ static const char usage[] =
 	"  --mirror URL        of a manifest: and on this mirror or snapshot, not on the machine's\n"
 	"  --allow-drift       of a manifest: the nearest image, each difference a deviation\n"
 	"  --small             best compression instead of the quickest\n"
+	"  --uki               also uki.efi, one file that UEFI firmware starts by itself\n"
 	"  -q, --quiet         no progress\n";
 
 struct build_options {
@@ -39,7 +40,7 @@ struct build_options {
 	bool all;
 };
 
-enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT };
+enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT, UKI };
 
 static void free_options(struct build_options *o)
 {
@@ -103,6 +104,9 @@ static int take_option(struct build_options *o, int c, char **argv)
 		return BE_OK;
 	case ALLOW_DRIFT:
 		o->lock.allow_drift = true;
+		return BE_OK;
+	case UKI:
+		o->image.uki = true;
 		return BE_OK;
 	default:
 		return be_recipe_option(&o->recipe, c, optarg) ? BE_OK : be_usage_option(argv, c);
@@ -229,6 +233,7 @@ int be_cmd_build(int argc, char **argv)
 						 { "mirror", required_argument, NULL, MIRROR },
 						 { "allow-drift", no_argument, NULL, ALLOW_DRIFT },
 						 { "small", no_argument, NULL, SMALL },
+						 { "uki", no_argument, NULL, UKI },
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };

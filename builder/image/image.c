@@ -6,6 +6,7 @@
 
 #include "builder/image/image_parts.h"
 #include "builder/image/limits.h"
+#include "builder/image/uki.h"
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
 #include "builder/rebuild/lock_inputs.h"
@@ -27,6 +28,7 @@ static void build_free(struct be_build *build)
 	be_node_free(build->guest);
 	be_strv_free(&build->notes);
 	be_strv_free(&build->limits);
+	be_uki_free(&build->uki);
 	be_buf_free(&build->plan);
 	be_buf_free(&build->cmdline);
 }
@@ -322,7 +324,7 @@ static int build_image(struct be_build *build, struct be_error *err)
 	    (build->request->lock && be_lock_compare(build, err) != 0))
 		return -1;
 	be_progress_step(&build->progress, "image");
-	if (be_image_write(build, err) != 0)
+	if ((build->request->uki && be_uki_fetch(build, err) != 0) || be_image_write(build, err) != 0)
 		return -1;
 	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", build->request->output,
 			 (double)(build->initrd_size + build->kernel.image.size) / 1e6, build->id);

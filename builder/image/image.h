@@ -17,6 +17,7 @@ struct be_build_request {
 	const struct be_strv *programs; /* --program NAME=PATH, or NULL */
 	struct be_lock *lock;           /* of the manifest that is built again, or NULL */
 	bool small;                     /* --small: best compression */
+	bool uki;                       /* --uki: a unified kernel image too */
 	bool quiet;
 };
 /* Builds; on failure nothing is left behind. Returns 0, or -1 with err (status BE_USAGE for bad requests). */

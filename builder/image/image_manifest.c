@@ -69,6 +69,8 @@ static struct be_node *lock(const struct be_build *build)
 	be_set(map, "packages", lock_packages(build));
 	be_set(map, "kernel", lock_kernel(&build->kernel));
 	set_clone(map, "guest", build->guest);
+	if (build->uki.size)
+		be_set(map, "stub", lock_package(build->uki.stub.package));
 	if (build->given.n)
 		be_set(map, "given", be_givens_lock(&build->given));
 	be_set_str(compressor, "name", build->compressor.name);
@@ -112,6 +114,8 @@ static struct be_node *image(const struct be_build *build)
 	be_set_str(map, "cmdline", be_trim(cmdline));
 	be_set(map, "kernel", sized(build->kernel.image.size, build->kernel.image.sha256));
 	be_set(map, "initrd", initrd);
+	if (build->uki.size)
+		be_set(map, "uki", sized(build->uki.size, build->uki.sha256));
 	be_set(map, "segments", segments);
 	return map;
 }

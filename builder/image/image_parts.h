@@ -6,6 +6,14 @@
 #include "builder/kernel/kernel.h"
 #include "builder/image/segment.h"
 
+/* --uki (uki.h) */
+struct be_uki {
+	struct be_packages packages; /* the one that the stub is in */
+	struct be_deb stub;
+	char sha256[BE_HASH_TEXT];
+	int64_t size; /* 0: there is none */
+};
+
 struct be_build {
 	const struct be_build_request *request;
 	struct be_cache cache;
@@ -27,6 +35,7 @@ struct be_build {
 	struct be_buf plan, cmdline; /* the files' bytes */
 	char initrd_sha256[BE_HASH_TEXT], id[BE_HASH_TEXT];
 	int64_t initrd_size;
+	struct be_uki uki;
 };
 
 /* The manifest of a finished image (SCHEMA.md, section 6). */

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "builder/image/image_folder.h"
 #include "builder/image/image_parts.h"
+#include "builder/image/uki.h"
 
 #define BLOCK (256u << 10)
 
@@ -152,6 +153,8 @@ static int write_files(struct be_build *build, const char *dir, struct be_error 
 	be_hash_add(&id, build->cmdline.data, build->cmdline.len);
 	be_hash_add(&id, build->plan.data, build->plan.len);
 	be_hash_end(&id, build->id);
+	if (build->request->uki && be_uki_write(build, dir, err) != 0)
+		return -1;
 	be_autonode struct be_node *manifest = be_image_manifest(build, err);
 	be_autobuf struct be_buf text = { 0 };
 	if (!manifest || be_node_yaml(manifest, &text, err) != 0)
