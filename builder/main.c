@@ -18,6 +18,7 @@ static const struct command {
 	{ "build", be_cmd_build, "an image of a job; the default" },
 	{ "boot", be_cmd_boot, "an image in its QEMU twin, and the result of the run" },
 	{ "receive", be_cmd_receive, "a result out of the log of a machine's console" },
+	{ "inventory", be_cmd_inventory, "an image that describes the machine it boots on" },
 	{ "lava", be_cmd_lava, "a LAVA job definition of an image" },
 	{ "show", be_cmd_show, "a manifest for people" },
 	{ "plan", be_cmd_plan, "what an image of a job would do" },

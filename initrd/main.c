@@ -1,9 +1,11 @@
 /* /init: PID 1 of a benchmark environment. It starts the runner, watches it, delivers, and switches the machine off. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "disk-setup/setup.h"
+#include "initrd/inventory/inventory.h"
 #include "initrd/modules.h"
 #include "initrd/port.h"
 #include "initrd/runner.h"
@@ -60,8 +62,22 @@ static pid_t start_runner(int link[2])
 	return pid;
 }
 
+/* What the workload of the inventory image runs: the host file of this machine on standard output. */
+static int print_host_file(void)
+{
+	struct be_error err = BE_ERROR_INIT;
+	const struct be_root real = { .prefix = "" };
+	be_autofree char *text = be_inventory(&real, false, &err);
+	if (text && be_write_fd(STDOUT_FILENO, "standard output", text, strlen(text), &err) == 0)
+		return BE_OK;
+	be_error_print(&err, "init");
+	return BE_FAILED;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "--host-file") == 0)
+		return print_host_file();
 	if (getpid() != 1) {
 		fprintf(stderr, "%s: runs only as PID 1 of a benchmark environment\n", argc ? argv[0] : "init");
 		return BE_USAGE;

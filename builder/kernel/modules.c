@@ -72,6 +72,20 @@ static int read_aliases(struct be_modules *modules, struct be_error *err)
 	return 0;
 }
 
+/* Chooses all modules of a folder, "kernel/drivers/ata/". Of one that this kernel built in or left out none is there.
+ */
+static int choose_folder(struct be_modules *modules, const char *folder)
+{
+	int found = 0;
+	for (size_t i = 0; i < modules->n; i++) {
+		if (!be_starts(modules->v[i].path, folder))
+			continue;
+		modules->v[i].chosen = true;
+		found++;
+	}
+	return found;
+}
+
 /* Chooses by name or, where no module has that name, all that have it as an alias. Returns how many, 0 also where it is
  * built in (then @builtin is set), -1 on failure. */
 static int choose(struct be_modules *modules, const char *asked, bool *builtin, struct be_error *err)
@@ -155,10 +169,11 @@ static int choose_all(struct be_modules *modules, const struct be_strv *required
 			return missing_error(modules, name, err);
 	}
 	for (size_t i = 0; i < wanted->n; i++) {
-		int n = choose(modules, wanted->v[i], &builtin, err);
+		bool folder = be_starts(wanted->v[i], "kernel/");
+		int n = folder ? choose_folder(modules, wanted->v[i]) : choose(modules, wanted->v[i], &builtin, err);
 		if (n < 0)
 			return -1;
-		if (n == 0 && !builtin)
+		if (n == 0 && !folder && !builtin)
 			be_strv_addf(notes, "module %s: kernel %s has it neither as a module nor built in",
 				     wanted->v[i], modules->kernel->release);
 	}

@@ -11,7 +11,8 @@
 
 /*
  * Makes the member `modules`, or takes it from the cache where the modules come from an archive. @required: absence is
- * an error, unless built in. @wanted: absence is a line in @notes. A name may also be an alias, as in modprobe.
+ * an error, unless built in. @wanted: absence is a line in @notes. A name may also be an alias, as in modprobe, and in
+ * @wanted a folder ("kernel/drivers/ata/"), which stands for all that the kernel has in it.
  */
 int be_modules_segment(struct be_segment *segment, struct be_kernel *kernel, const struct be_compressor *compressor,
 		       const struct be_strv *required, const struct be_strv *wanted, struct be_strv *notes,
