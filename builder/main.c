@@ -40,7 +40,7 @@ static void print_help(void)
 	     "\n"
 	     "Commands:");
 	for (size_t i = 0; i < BE_ARRAY_LEN(commands); i++)
-		printf("  %-8s  %s\n", commands[i].name, commands[i].what);
+		printf("  %-9s  %s\n", commands[i].name, commands[i].what);
 	puts("\n"
 	     "`mkbenchenv COMMAND --help` shows a command's options, `mkbenchenv --version` the\n"
 	     "version.\n"
