@@ -12,6 +12,7 @@ static const char usage[] = "Usage: mkbenchenv receive CONSOLE-LOG -o RESULT [OP
 			    "Takes the result that a machine left on its console out of the console's log and\n"
 			    "makes the folder RESULT, as `mkbenchenv boot` does. Kernel messages between the lines\n"
 			    "or in the middle of them, stamps and prefixes before them and CR LF do no harm.\n"
+			    "CONSOLE-LOG may also be the file benchenv-RUN.tar from a stick labelled BENCHRESULT.\n"
 			    "\n"
 			    "  -o, --output RESULT  folder to make; an older result there is replaced\n"
 			    "  --image IMAGE        the image that was booted: gives the result its manifest\n"

@@ -1,5 +1,7 @@
 #include "builder/receive/receive.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,6 @@
 #include "builder/twin/result_folder.h"
 
 #define LOG_MAX (1ull << 30)
-#define ENDED "the machine is known by its console only"
 
 struct receiving {
 	const struct be_receive_request *request;
@@ -29,10 +30,24 @@ static void free_receiving(struct receiving *r)
 	be_buf_free(&r->log);
 }
 
-static int read_log(const char *path, struct be_buf *log, struct be_console_log *deliveries, struct be_error *err)
+static void free_reader(struct archive **a)
 {
-	if (be_read_file(path, LOG_MAX, log, err) != 0)
-		return -1;
+	archive_read_free(*a);
+}
+
+/* What a guest left on a labelled disk or stick is the stream itself. */
+static bool is_stream(const struct be_buf *file)
+{
+	be_cleanup(free_reader) struct archive *a = archive_read_new();
+	struct archive_entry *entry;
+	archive_read_support_format_tar(a);
+	return file->len && archive_read_open_memory(a, file->data, file->len) == ARCHIVE_OK &&
+	       archive_read_next_header(a, &entry) == ARCHIVE_OK;
+}
+
+static int find_deliveries(const char *path, const struct be_buf *log, struct be_console_log *deliveries,
+			   struct be_error *err)
+{
 	be_console_log_read(log->data ? log->data : "", log->len, deliveries);
 	if (deliveries->n)
 		return 0;
@@ -115,20 +130,13 @@ static int write_console(const struct receiving *r, const struct be_console_deli
 	return be_write_file(path, text.data ? text.data : "", text.len, 0644, err);
 }
 
-static int write_result(struct receiving *r, const struct be_console_delivery *d, enum be_status *status,
-			struct be_error *err)
+/* Makes the folder of what is in hand, says what it is, and puts it in its place. */
+static int make_folder(struct receiving *r, const struct be_run_source *run, enum be_status *status,
+		       struct be_error *err)
 {
-	be_autofree char *stream = be_strf("%s/delivery.tar", r->work), *console = be_strf("%s/console", r->work);
 	be_autofree char *made = be_strf("%s/result", r->work);
-	be_autofree char *damage = d->damage ? be_strf("the console log lost some of it: %s", d->damage) : NULL;
 	be_autonode struct be_node *result = NULL;
-	struct be_run_source run = { .image = r->request->image ? &r->image : NULL,
-				     .delivery = stream,
-				     .console = console,
-				     .damage = damage,
-				     .ended = ENDED };
-	if (be_write_file(stream, d->stream.data ? d->stream.data : "", d->stream.len, 0600, err) != 0 ||
-	    write_console(r, d, console, err) != 0 || be_result_write(&run, made, &result, err) != 0)
+	if (be_result_write(run, made, &result, err) != 0)
 		return -1;
 	const char *incomplete = be_get_str(result, "incomplete", NULL);
 	*status = (enum be_status)be_result_status(result);
@@ -138,19 +146,48 @@ static int write_result(struct receiving *r, const struct be_console_delivery *d
 	return be_result_place(r->work, made, r->request->output, err);
 }
 
+static int write_stream(struct receiving *r, enum be_status *status, struct be_error *err)
+{
+	struct be_run_source run = { .image = r->request->image ? &r->image : NULL,
+				     .delivery = r->request->log,
+				     .ended = "the machine is known by its delivery only" };
+	return make_folder(r, &run, status, err);
+}
+
+static int write_delivery(struct receiving *r, const struct be_console_delivery *d, enum be_status *status,
+			  struct be_error *err)
+{
+	be_autofree char *stream = be_strf("%s/delivery.tar", r->work), *console = be_strf("%s/console", r->work);
+	be_autofree char *damage = d->damage ? be_strf("the console log lost some of it: %s", d->damage) : NULL;
+	struct be_run_source run = { .image = r->request->image ? &r->image : NULL,
+				     .delivery = stream,
+				     .console = console,
+				     .damage = damage,
+				     .ended = "the machine is known by its console only" };
+	if (be_write_file(stream, d->stream.data ? d->stream.data : "", d->stream.len, 0600, err) != 0 ||
+	    write_console(r, d, console, err) != 0)
+		return -1;
+	return make_folder(r, &run, status, err);
+}
+
 static int receive(struct receiving *r, enum be_status *status, struct be_error *err)
 {
 	const struct be_receive_request *request = r->request;
+	const struct be_console_delivery *d = NULL;
 	if (be_result_check_output(request->output, err) != 0 ||
 	    (request->image && be_image_folder_load(request->image, &r->image, err) != 0) ||
-	    read_log(request->log, &r->log, &r->deliveries, err) != 0)
+	    be_read_file(request->log, LOG_MAX, &r->log, err) != 0)
 		return -1;
-	const struct be_console_delivery *d = choose(r, err);
-	if (!d)
-		return -1;
-	report(r, d);
+	bool stream = is_stream(&r->log);
+	if (!stream) {
+		if (find_deliveries(request->log, &r->log, &r->deliveries, err) != 0 || !(d = choose(r, err)))
+			return -1;
+		report(r, d);
+	}
 	r->work = be_result_work_folder(request->output, err);
-	return r->work ? write_result(r, d, status, err) : -1;
+	if (!r->work)
+		return -1;
+	return stream ? write_stream(r, status, err) : write_delivery(r, d, status, err);
 }
 
 int be_receive(const struct be_receive_request *request, enum be_status *status, struct be_error *err)
@@ -165,7 +202,7 @@ int be_receive_list(const char *path, struct be_error *err)
 {
 	be_autobuf struct be_buf log = { 0 };
 	be_autoconsole struct be_console_log deliveries = { 0 };
-	if (read_log(path, &log, &deliveries, err) != 0)
+	if (be_read_file(path, LOG_MAX, &log, err) != 0 || find_deliveries(path, &log, &deliveries, err) != 0)
 		return -1;
 	for (size_t i = 0; i < deliveries.n; i++) {
 		const struct be_console_delivery *d = &deliveries.v[i];

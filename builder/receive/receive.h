@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 struct be_receive_request {
-	const char *log;      /* file */
+	const char *log;      /* console log, or the stream itself, as a labelled disk or stick has it */
 	const char *output;   /* result folder */
 	const char *image;    /* image folder that was booted, or NULL: the result has no manifest */
 	const char *delivery; /* its id, "last", or NULL: the only one */

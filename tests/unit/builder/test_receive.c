@@ -426,3 +426,24 @@ Test(receive, log_without_a_delivery)
 	cr_expect_not(be_exists(f.out));
 	remove_folder(&f);
 }
+
+/* A stick labelled for it holds the stream itself. */
+Test(receive, stream)
+{
+	struct made m;
+	struct folder f;
+	struct be_error err = BE_ERROR_INIT;
+	enum be_status status = BE_FAILED;
+	make(&m, "0badcafe");
+	write_log(&f, &m, SIZE_MAX);
+	struct be_receive_request request = { .log = f.log, .output = f.out, .quiet = true };
+	cr_assert_eq(be_write_file(f.log, m.stream.data, m.stream.len, 0644, &err), 0, "%s", err.text);
+	cr_assert_eq(be_receive(&request, &status, &err), 0, "%s", err.text);
+	cr_expect_eq(status, BE_OK);
+	cr_expect(holds(&f, "workload/fio.out"));
+	cr_assert_eq(be_write_file(f.log, m.stream.data, m.ends[1] + 100, 0644, &err), 0, "%s", err.text);
+	cr_assert_eq(be_receive(&request, &status, &err), 0, "%s", err.text);
+	cr_expect_eq(status, BE_FAILED);
+	remove_folder(&f);
+	unmake(&m);
+}

@@ -1,0 +1,12 @@
+# Results on the console, LAVA, unified kernel images and the inventory image, in QEMU without KVM. `make test` has the first
+# (15 s), `make test-long` the others (six minutes); `make test-fleet-long FLEET=uki` runs one.
+.PHONY: test-fleet test-fleet-long
+TESTS += test-fleet
+TESTS_LONG += test-fleet-long
+FLEET ?= inventory uki lava
+
+test-fleet: all
+	tests/fleet/fleet_test $(PROGRAM) $(BUILD)/fleet console
+
+test-fleet-long: all
+	tests/fleet/fleet_test $(PROGRAM) $(BUILD)/fleet $(FLEET)
