@@ -5,16 +5,16 @@
 #include "base/file.h"
 #include "builder/folders.h"
 #include "builder/image/image.h"
-#include "builder/image/image_folder.h"
+#include "builder/rebuild/rebuild.h"
 #include "builder/recipe.h"
 #include "builder/usage.h"
 
 static const char usage[] =
 	"Usage: mkbenchenv JOB -o IMAGE [OPTION]...\n"
-	"       mkbenchenv MANIFEST -o IMAGE [OPTION]...\n"
+	"       mkbenchenv MANIFEST|BUNDLE -o IMAGE [OPTION]...\n"
 	"\n"
 	"Makes the folder IMAGE: kernel, initrd, command line, plan and manifest of a job; of\n"
-	"a manifest (also in a folder of an image or a result) the same image again.\n"
+	"a manifest (also in a folder of an image or a result) or a bundle the same again.\n"
 	"\n"
 	"  -o, --output IMAGE  folder to make; replaced only when the new one is complete\n" BE_RECIPE_HELP
 	"  --all               every atomic job, each in a folder of its own below IMAGE\n"
@@ -33,10 +33,8 @@ static const char usage[] =
 struct build_options {
 	struct be_recipe_request recipe;
 	struct be_build_request image;
-	struct be_strv programs;
 	struct be_strv kernels, modules; /* modules.v[i] belongs to kernels.v[i]; "": none */
-	struct be_lock lock;
-	struct be_node *manifest; /* that is built again, or NULL */
+	struct be_rebuild rebuild;       /* of a manifest; its programs are those of any job too */
 	bool all;
 };
 
@@ -45,11 +43,9 @@ enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLO
 static void free_options(struct build_options *o)
 {
 	be_strv_free(&o->recipe.set);
-	be_strv_free(&o->programs);
 	be_strv_free(&o->kernels);
 	be_strv_free(&o->modules);
-	be_lock_free(&o->lock);
-	be_node_free(o->manifest);
+	be_rebuild_close(&o->rebuild);
 }
 
 /* `--modules` belongs to the kernel before it; before the only kernel it may stand too. */
@@ -91,19 +87,19 @@ static int take_option(struct build_options *o, int c, char **argv)
 	case MODULES:
 		return take_modules(o, optarg, argv);
 	case PROGRAM:
-		be_strv_add(&o->programs, optarg);
+		be_strv_add(&o->rebuild.programs, optarg);
 		return BE_OK;
 	case SMALL:
 		o->image.small = true;
 		return BE_OK;
 	case PACKAGES:
-		be_strv_add(&o->lock.folders, optarg);
+		be_strv_add(&o->rebuild.lock.folders, optarg);
 		return BE_OK;
 	case MIRROR:
-		be_strv_add(&o->lock.mirrors, optarg);
+		be_strv_add(&o->rebuild.lock.mirrors, optarg);
 		return BE_OK;
 	case ALLOW_DRIFT:
-		o->lock.allow_drift = true;
+		o->rebuild.lock.allow_drift = true;
 		return BE_OK;
 	case UKI:
 		o->image.uki = true;
@@ -128,7 +124,7 @@ static int build_one(struct be_recipe *recipe, const struct build_options *o, si
 	image.kernel = kernel < o->kernels.n ? o->kernels.v[kernel] : NULL;
 	image.modules = kernel < o->modules.n && *o->modules.v[kernel] ? o->modules.v[kernel] : NULL;
 	image.plan = plan;
-	image.programs = &o->programs;
+	image.programs = &o->rebuild.programs;
 	image.recipe = source;
 	image.paths = &recipe->paths;
 	return be_image_build(&image, err);
@@ -168,31 +164,17 @@ static int build(const struct build_options *o, struct be_error *err)
 /* The options that say where a manifest's packages are. */
 static bool has_lock_options(const struct build_options *o)
 {
-	return o->lock.folders.n || o->lock.mirrors.n || o->lock.allow_drift;
-}
-
-/* Is the document in the place of the job a manifest, or a folder with one? */
-static int open_manifest(struct build_options *o, struct be_error *err)
-{
-	if (!be_is_manifest(o->recipe.job))
-		return 0;
-	o->manifest = be_manifest_load(o->recipe.job, err);
-	if (!o->manifest)
-		return -1;
-	o->lock.manifest = o->manifest;
-	o->image.lock = &o->lock;
-	return be_recipe_of_manifest(&o->recipe, o->manifest, err);
+	return o->rebuild.lock.folders.n || o->rebuild.lock.mirrors.n || o->rebuild.lock.allow_drift;
 }
 
 static int check_manifest(const struct build_options *o, const char *command)
 {
-	if (!o->manifest)
-		return has_lock_options(o) ? be_usage_error(command, "--packages, --mirror and --allow-drift go with a "
-								     "manifest")
-					   : BE_OK;
 	if (o->all || o->image.suite || o->image.small || o->kernels.n > 1)
 		return be_usage_error(command, "--all, --suite, --small and a second --kernel do not go with a "
 					       "manifest: it says what the one image is");
+	if (o->recipe.host || o->recipe.pick || o->recipe.set.n || o->recipe.compatible)
+		return be_usage_error(command, "--host, --set, --pick and --compatible do not go with a manifest: it "
+					       "has its recipe");
 	return BE_OK;
 }
 
@@ -209,15 +191,27 @@ static int check_options(const struct build_options *o, int argc, char **argv)
 	return BE_OK;
 }
 
+static int build_again(struct build_options *o, struct be_error *err)
+{
+	be_autopaths struct be_paths paths = { 0 };
+	if (be_paths_find(&paths, err) != 0 || be_rebuild_open(&o->rebuild, o->recipe.job, paths.cache, err) != 0)
+		return -1;
+	o->rebuild.lock.command = "build";
+	o->image.kernel = o->kernels.n ? o->kernels.v[0] : NULL;
+	o->image.modules = o->modules.n && *o->modules.v[0] ? o->modules.v[0] : NULL;
+	return be_rebuild_run(&o->rebuild, &o->image, err);
+}
+
 static int run(struct build_options *o, const char *command)
 {
 	struct be_error err = BE_ERROR_INIT;
-	if (open_manifest(o, &err) != 0)
-		return be_command_failed(command, &err);
-	int status = check_manifest(o, command);
-	if (status != BE_OK || build(o, &err) == 0)
+	bool again = be_rebuild_is_source(o->recipe.job);
+	if (!again && has_lock_options(o))
+		return be_usage_error(command, "--packages, --mirror and --allow-drift go with a manifest");
+	int status = again ? check_manifest(o, command) : BE_OK;
+	if (status != BE_OK)
 		return status;
-	return be_command_failed(command, &err);
+	return (again ? build_again(o, &err) : build(o, &err)) == 0 ? BE_OK : be_command_failed(command, &err);
 }
 
 int be_cmd_build(int argc, char **argv)

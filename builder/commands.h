@@ -12,6 +12,9 @@ int be_cmd_boot(int argc, char **argv);      /* mkbenchenv boot IMAGE -o RESULT 
 int be_cmd_inventory(int argc, char **argv); /* mkbenchenv inventory -o IMAGE */
 int be_cmd_lava(int argc, char **argv);      /* mkbenchenv lava IMAGE */
 int be_cmd_receive(int argc, char **argv);   /* mkbenchenv receive CONSOLE-LOG -o RESULT */
+int be_cmd_verify(int argc, char **argv);    /* mkbenchenv verify IMAGE|MANIFEST [--rebuild] */
+int be_cmd_pack(int argc, char **argv);      /* mkbenchenv pack MANIFEST -o BUNDLE */
+int be_cmd_cache(int argc, char **argv);     /* mkbenchenv cache [--prune AGE|SIZE] */
 int be_cmd_diff(int argc, char **argv);      /* mkbenchenv diff A B */
 int be_cmd_import(int argc, char **argv);    /* mkbenchenv import MAIL -o JOB */
 int be_cmd_show(int argc, char **argv);      /* mkbenchenv show MANIFEST|RESULT|IMAGE */

@@ -14,9 +14,6 @@ static const struct be_node *recipe_of(const struct be_node *manifest)
 int be_recipe_of_manifest(struct be_recipe_request *request, const struct be_node *manifest, struct be_error *err)
 {
 	const struct be_node *recipe = recipe_of(manifest);
-	if (request->host || request->pick || request->set.n || request->compatible)
-		return be_fail_usage(err, "a manifest has its recipe: --host, --set, --pick and --compatible do not go "
-					  "with it");
 	if (!be_get_str(recipe, "job", NULL)) {
 		be_fail_usage(err, "manifest: recipe.job is not there, so that nothing can be built from it");
 		return be_hint(err, "the manifest of an image or a result has it, the mail form has not");

@@ -4,13 +4,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "builder/progress.h"
 
 #define TEMP_AGE (24 * 3600) /* seconds: no build takes that long, so an older temporary file belongs to none */
+#define USE_GRAIN (24 * 3600)
 #define TEXT_MAX (64u << 20)
 
 void be_object_free(struct be_object *object)
@@ -38,17 +41,37 @@ int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err)
 {
 	static const char *const folders[] = { "objects", "keys", "suites", "tmp" };
 	cache->dir = be_strdup(dir);
+	cache->lock = -1;
 	for (size_t i = 0; i < BE_ARRAY_LEN(folders); i++) {
 		be_autofree char *path = be_strf("%s/%s", dir, folders[i]);
 		if (be_mkdirs(path, 0755, err) != 0)
 			return be_hint(err, "set MKBENCHENV_CACHE or XDG_CACHE_HOME to a folder that can be written");
 	}
+	if (be_cache_lock(cache, LOCK_SH, err) != 0)
+		return -1;
 	remove_old_temporaries(dir);
+	return 0;
+}
+
+int be_cache_lock(struct be_cache *cache, int how, struct be_error *err)
+{
+	be_autofree char *path = be_strf("%s/lock", cache->dir);
+	if (cache->lock < 0)
+		cache->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (cache->lock < 0) {
+		be_fail_errno(err, errno, "%s: cannot be opened", path);
+		return be_hint(err, "set MKBENCHENV_CACHE or XDG_CACHE_HOME to a folder that can be written");
+	}
+	while (flock(cache->lock, how) != 0)
+		if (errno != EINTR || be_interrupted(err) != 0)
+			return be_fail_errno(err, errno, "%s: cannot be locked", path);
 	return 0;
 }
 
 void be_cache_close(struct be_cache *cache)
 {
+	if (cache->dir)
+		be_close_fd(&cache->lock);
 	free(cache->dir);
 	cache->dir = NULL;
 }
@@ -154,17 +177,42 @@ int be_cache_adopt(const struct be_cache *cache, const char *path, const char *s
 	return 0;
 }
 
+/* When an object was last used is its time of modification, to the day: it decides what is pruned first. */
+static void note_use(int fd, const struct stat *st)
+{
+	if (time(NULL) - st->st_mtime > USE_GRAIN)
+		futimens(fd, NULL);
+}
+
+/* Another build may have put a good one in the place of what we read. */
+static void remove_damaged(const char *path, const struct stat *read)
+{
+	struct stat st;
+	if (lstat(path, &st) != 0 || st.st_ino != read->st_ino || unlink(path) != 0)
+		return;
+	fprintf(stderr, "mkbenchenv: warning: %s was damaged: removed, it is made again\n", path);
+}
+
 bool be_cache_object(const struct be_cache *cache, const char *sha256, struct be_object *object)
 {
 	struct be_error ignored = BE_ERROR_INIT;
+	be_autohash struct be_hash hash = { 0 };
+	struct stat st;
 	be_object_free(object);
 	be_autofree char *path = object_path(cache, sha256);
-	if (be_hash_file(path, object->sha256, &object->size, &ignored) != 0)
+	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) != 0)
 		return false;
+	be_hash_start(&hash);
+	if (be_hash_add_range(&hash, fd, 0, st.st_size, path, &ignored) != 0)
+		return false;
+	be_hash_end(&hash, object->sha256);
 	if (!be_streq(object->sha256, sha256)) {
-		unlink(path);
+		remove_damaged(path, &st);
 		return false;
 	}
+	note_use(fd, &st);
+	object->size = st.st_size;
 	object->path = be_steal(&path);
 	return true;
 }

@@ -13,6 +13,7 @@
 
 struct be_cache {
 	char *dir;
+	int lock; /* shared while the cache is open: nothing is pruned under a build */
 };
 
 struct be_object {
@@ -23,9 +24,11 @@ struct be_object {
 void be_object_free(struct be_object *object);
 #define be_autoobject be_cleanup(be_object_free)
 
-/* Makes the folders of the cache and removes temporary files that are older than a day. */
+/* Makes the folders of the cache and removes temporary files that are older than a day. Waits while it is pruned. */
 int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err) BE_MUST_CHECK;
 void be_cache_close(struct be_cache *cache);
+/* For cache*.c: LOCK_SH or LOCK_EX of flock(2), in the place of the lock that is held. */
+int be_cache_lock(struct be_cache *cache, int how, struct be_error *err) BE_MUST_CHECK;
 
 /* A file on its way into the cache. Errors of writing name the cache and say what to do when it is full. */
 struct be_cache_file {
@@ -68,6 +71,20 @@ int be_cache_set_text(const struct be_cache *cache, const char *kind, const char
 int be_cache_scratch(const struct be_cache *cache, char **path, struct be_error *err) BE_MUST_CHECK;
 /* A folder for the caller, who removes it by be_remove_tree; NULL on failure. */
 char *be_cache_tempdir(const struct be_cache *cache, struct be_error *err);
+/* What there is in the cache. */
+struct be_cache_use {
+	size_t objects, keys, temporary; /* files */
+	int64_t bytes;                   /* of objects and keys, as they lie on the disk */
+	int64_t lists;                   /* of package lists */
+};
+int be_cache_measure(const struct be_cache *cache, struct be_cache_use *use, struct be_error *err) BE_MUST_CHECK;
+/*
+ * Removes what was not used for @age seconds (< 0: any), then of the rest what was used longest ago until at most
+ * @bytes (< 0: any) are left, and all temporary files. Waits until no build has the cache open. @removed is what went.
+ */
+int be_cache_prune(struct be_cache *cache, int64_t age, int64_t bytes, struct be_cache_use *removed,
+		   struct be_error *err) BE_MUST_CHECK;
+
 /* A hint that names the cache, for what could not be written there; returns -1. */
 int be_cache_hint(const struct be_cache *cache, struct be_error *err);
 /* Does the error say that there is no room? A child's error is known by its text alone. */

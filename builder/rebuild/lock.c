@@ -106,7 +106,7 @@ int be_lock_check(struct be_lock *lock, struct be_error *err)
 	if (!n)
 		return 0;
 	for (size_t i = 0; i + 1 < n; i++)
-		fprintf(stderr, "mkbenchenv build: %s\n", lock->absent.v[i]);
+		fprintf(stderr, "mkbenchenv %s: %s\n", lock->command, lock->absent.v[i]);
 	be_fail(err, "%s", lock->absent.v[n - 1]);
 	return be_hint(err, "--allow-drift builds the nearest image and lists each difference as a deviation");
 }

@@ -13,7 +13,7 @@ struct be_lock {
 	const struct be_node *manifest;
 	struct be_strv folders; /* of packages: --packages, and those of a bundle */
 	struct be_strv mirrors; /* URLs in the place of the machine's own mirror */
-	bool offline;           /* nothing is fetched */
+	const char *command;    /* for messages */
 	bool allow_drift;
 	struct be_strv drifts; /* out: texts of deviations */
 	struct be_strv absent; /* out: lines "WHAT: where it is not; what would help" */

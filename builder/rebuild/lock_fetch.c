@@ -153,7 +153,7 @@ static char *places_text(const struct be_lock *lock)
 	if (lock->mirrors.n)
 		for (size_t i = 0; i < lock->mirrors.n; i++)
 			be_buf_addf(&text, ", not on %s", lock->mirrors.v[i]);
-	else if (!lock->offline)
+	else
 		be_buf_adds(&text, ", not on the machine's mirror (any more)");
 	return be_buf_steal(&text);
 }
@@ -182,7 +182,7 @@ int be_lock_fetch(struct be_lock *lock, const struct be_suite *suite, struct be_
 			return -1;
 		drop_found(&search, suite->cache);
 	}
-	if (!lock->offline && search.n && search_mirrors(lock, suite, &search, &said, err) != 0)
+	if (search.n && search_mirrors(lock, suite, &search, &said, err) != 0)
 		return -1;
 	name_absent(lock, &search);
 	if (search.n)

@@ -1,0 +1,103 @@
+/* `pack`: everything that an image is made of, in one file. */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "builder/commands.h"
+#include "builder/image/image_folder.h"
+#include "builder/paths.h"
+#include "builder/rebuild/bundle.h"
+#include "builder/usage.h"
+
+static const char usage[] =
+	"Usage: mkbenchenv pack MANIFEST|IMAGE|RESULT -o BUNDLE [OPTION]...\n"
+	"\n"
+	"Writes a tar file with everything that the manifest's image is made of. `mkbenchenv\n"
+	"BUNDLE -o IMAGE` makes the same image from it, without a network.\n"
+	"\n"
+	"  -o, --output BUNDLE the file to write\n"
+	"  --packages DIR      packages are looked for in DIR too\n"
+	"  --mirror URL        and on this mirror or snapshot, not on the machine's\n"
+	"  --program NAME=PATH a program that was given to the build\n"
+	"  -q, --quiet         no progress\n";
+
+struct pack_options {
+	struct be_lock lock;
+	struct be_strv programs;
+	const char *output;
+	bool quiet;
+};
+
+static int pack(struct pack_options *o, const char *source, struct be_error *err)
+{
+	be_autopaths struct be_paths paths = { 0 };
+	be_autonode struct be_node *manifest = NULL;
+	if (be_paths_find(&paths, err) != 0)
+		return -1;
+	manifest = be_manifest_load(source, err);
+	if (!manifest)
+		return -1;
+	o->lock.manifest = manifest;
+	o->lock.command = "pack";
+	struct be_pack request = { .source = source,
+				   .output = o->output,
+				   .cache = paths.cache,
+				   .programs = &o->programs,
+				   .lock = &o->lock,
+				   .quiet = o->quiet };
+	return be_bundle_write(&request, err);
+}
+
+enum { PACKAGES = 256, MIRROR, PROGRAM };
+
+/* Returns -1 when the option is none. */
+static int take_option(struct pack_options *o, int c)
+{
+	if (c == 'o')
+		o->output = optarg;
+	else if (c == 'q')
+		o->quiet = true;
+	else if (c == PACKAGES)
+		be_strv_add(&o->lock.folders, optarg);
+	else if (c == MIRROR)
+		be_strv_add(&o->lock.mirrors, optarg);
+	else if (c == PROGRAM)
+		be_strv_add(&o->programs, optarg);
+	else
+		return -1;
+	return 0;
+}
+
+static int run(struct pack_options *o, int argc, char **argv)
+{
+	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
+						 { "packages", required_argument, NULL, PACKAGES },
+						 { "mirror", required_argument, NULL, MIRROR },
+						 { "program", required_argument, NULL, PROGRAM },
+						 { "quiet", no_argument, NULL, 'q' },
+						 { "help", no_argument, NULL, 'h' },
+						 { NULL, 0, NULL, 0 } };
+	struct be_error err = BE_ERROR_INIT;
+	opterr = 0;
+	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return BE_OK;
+		}
+		if (take_option(o, c) != 0)
+			return be_usage_option(argv, c);
+	}
+	if (argc - optind != 1)
+		return be_usage_error(argv[0], "needs one manifest, image or result");
+	if (!o->output)
+		return be_usage_error(argv[0], "needs -o BUNDLE, the file to write");
+	return pack(o, argv[optind], &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
+}
+
+int be_cmd_pack(int argc, char **argv)
+{
+	struct pack_options o = { 0 };
+	int status = run(&o, argc, argv);
+	be_lock_free(&o.lock);
+	be_strv_free(&o.programs);
+	return status;
+}
