@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "builder/rebuild/lock.h"
 
 #define STUB "usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 #define ALIGN 0x10000u /* of sections; a multiple of every page size and of the stub's own alignment */
@@ -21,17 +22,38 @@ void be_uki_free(struct be_uki *uki)
 	be_packages_free(&uki->packages);
 }
 
-int be_uki_fetch(struct be_build *build, struct be_error *err)
+/* The package that the lock of a manifest states. */
+static void add_locked(struct be_packages *packages, const struct be_node *stub)
+{
+	packages->v = be_alloc(sizeof(*packages->v));
+	packages->v[packages->n++] = (struct be_package){
+		.name = be_strdup(be_get_str(stub, "name", "")),
+		.version = be_strdup(be_get_str(stub, "version", "")),
+		.architecture = be_strdup(be_get_str(stub, "architecture", "")),
+		.sha256 = be_strdup(be_get_str(stub, "sha256", "")),
+		.size = be_get_int(stub, "size", 0),
+	};
+}
+
+static int fetch(struct be_build *build, struct be_error *err)
 {
 	struct be_uki *uki = &build->uki;
-	if (be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
-		return be_hint(err,
-			       "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
-			       "have it");
+	struct be_lock *lock = build->request->lock;
+	const struct be_node *stub = lock ? be_get_path(lock->manifest, "lock.stub") : NULL;
+	if (stub)
+		add_locked(&uki->packages, stub);
+	else if (be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
+		return be_hint(err, "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
+				    "have it");
 	uki->stub = (struct be_deb){ .package = &uki->packages.v[0], .tree = BE_TREE_INIT };
-	if (be_apt_fetch(&build->suite, &uki->stub.package, 1, err) != 0)
-		return -1;
-	return be_deb_unpack(&uki->stub, &build->cache, err);
+	if (!stub)
+		return be_apt_fetch(&build->suite, &uki->stub.package, 1, err);
+	return be_lock_fetch(lock, &build->suite, &uki->stub.package, 1, err) != 0 ? -1 : be_lock_check(lock, err);
+}
+
+int be_uki_fetch(struct be_build *build, struct be_error *err)
+{
+	return fetch(build, err) != 0 ? -1 : be_deb_unpack(&build->uki.stub, &build->cache, err);
 }
 
 static int write_stub(const struct be_uki *uki, const char *path, struct be_error *err)
@@ -163,6 +185,18 @@ static void remove_parts(const char *dir)
 	}
 }
 
+/* Another objcopy may join the same parts to another file. */
+static int compare(const struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const char *stated = lock ? be_get_str(be_get_path(lock->manifest, "image.uki"), "sha256", NULL) : NULL;
+	if (!stated || strcmp(stated, build->uki.sha256) == 0)
+		return 0;
+	be_lock_differs(lock, "its parts are the same: build with the binutils of then",
+			BE_UKI_NAME ": SHA-256 %.12s, the manifest's is %.12s", build->uki.sha256, stated);
+	return be_lock_check(lock, err);
+}
+
 int be_uki_write(struct be_build *build, const char *dir, struct be_error *err)
 {
 	struct be_uki *uki = &build->uki;
@@ -170,7 +204,7 @@ int be_uki_write(struct be_build *build, const char *dir, struct be_error *err)
 	int rc = -1;
 	if (write_stub(uki, stub, err) == 0 && write_texts(build, dir, err) == 0 && join(dir, stub, out, err) == 0 &&
 	    be_pe_settle(out, err) == 0)
-		rc = be_hash_file(out, uki->sha256, &uki->size, err);
+		rc = be_hash_file(out, uki->sha256, &uki->size, err) != 0 ? -1 : compare(build, err);
 	remove_parts(dir);
 	if (rc == 0 && chmod(out, 0644) != 0)
 		rc = be_fail_errno(err, errno, "%s", out);

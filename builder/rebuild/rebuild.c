@@ -45,6 +45,7 @@ static int build(struct be_rebuild *rebuild, const struct be_recipe_request *req
 	struct be_build_request image = *how;
 	image.lock = &rebuild->lock;
 	image.plan = plan;
+	image.uki = how->uki || be_get_path(rebuild->manifest, "image.uki");
 	image.programs = &rebuild->programs;
 	image.recipe = source;
 	image.paths = &recipe.paths;
