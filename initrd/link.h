@@ -14,6 +14,7 @@
 #define BE_LINK_LIMIT "limit "     /* + seconds since start at which the run ends whatever it does; 0: never */
 #define BE_LINK_DELIVER "deliver " /* + name of a file in the state folder; answered */
 #define BE_LINK_FINISH "finish"    /* after.yaml is final: deliver all the rest; answered */
+#define BE_LINK_AFTER "after "     /* + what the machine does at the end: power-off or reboot */
 #define BE_LINK_OK "ok"            /* the answer; anything else is an error's text */
 
 void be_link_say(int fd, const char *fmt, ...) BE_PRINTF(2, 3);

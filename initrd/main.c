@@ -104,5 +104,5 @@ int main(int argc, char **argv)
 	be_supervise(&s);
 	be_delivery_free(s.delivery);
 	usleep(100000); /* the host takes the last bytes of the port while the machine still runs */
-	be_system_power_off();
+	be_system_end(s.reboot);
 }

@@ -50,6 +50,7 @@ static int load_plan(struct be_guest *guest, struct be_error *err)
 	if (guest->deadline <= 0)
 		return be_fail(err, BE_PLAN_PATH ": no timeout for the whole run");
 	be_link_say(guest->link, BE_LINK_LIMIT "%.0f", guest->deadline);
+	be_link_say(guest->link, BE_LINK_AFTER "%s", be_get_str(guest->plan, "after", "power-off"));
 	return 0;
 }
 

@@ -84,6 +84,8 @@ static void handle(struct be_supervisor *s, const char *message)
 	} else if (be_starts(message, BE_LINK_LIMIT)) {
 		double seconds = atof(message + strlen(BE_LINK_LIMIT));
 		s->deadline = seconds > 0 ? seconds : 0;
+	} else if (be_starts(message, BE_LINK_AFTER)) {
+		s->reboot = be_streq(message + strlen(BE_LINK_AFTER), "reboot");
 	} else if (be_starts(message, BE_LINK_DELIVER)) {
 		answer(s, deliver_file(s, message + strlen(BE_LINK_DELIVER), &err), &err);
 	} else if (be_streq(message, BE_LINK_FINISH)) {

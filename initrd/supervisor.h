@@ -19,6 +19,7 @@ struct be_supervisor {
 	double deadline; /* by be_monotonic(); 0: none */
 	char stage[256]; /* what the runner said last */
 	bool finished;   /* all is delivered */
+	bool reboot;     /* the plan wants the machine to start again, not to power off */
 };
 
 /* Returns when the runner has ended or was ended, and all was delivered. */

@@ -137,11 +137,11 @@ void be_log(const char *fmt, ...)
 	fprintf(stderr, "[%12.6f] init: %s\n", be_monotonic(), line);
 }
 
-_Noreturn void be_system_power_off(void)
+_Noreturn void be_system_end(bool again)
 {
-	be_log("end of the run: power off");
+	be_log("end of the run: %s", again ? "reboot" : "power off");
 	sync();
-	reboot(RB_POWER_OFF);
+	reboot(again ? RB_AUTOBOOT : RB_POWER_OFF);
 	/* A machine that cannot switch itself off is halted; should that fail too, wait: PID 1 must not end. */
 	reboot(RB_HALT_SYSTEM);
 	for (;;)

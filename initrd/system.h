@@ -28,7 +28,7 @@ int be_system_complete(const struct be_root *root, struct be_error *err) BE_MUST
 void be_log(const char *fmt, ...) BE_PRINTF(1, 2);
 double be_monotonic(void); /* seconds */
 
-/* Ends the machine; does not return. */
-_Noreturn void be_system_power_off(void);
+/* Starts the machine again, or ends it; does not return. */
+_Noreturn void be_system_end(bool again);
 
 #endif

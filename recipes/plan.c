@@ -98,7 +98,7 @@ static int make(struct be_planner *p, struct be_error *err)
 	plan_head(p);
 	if (be_plan_machine(p, err) || be_plan_layout(p, err) || be_plan_boot(p, err) || be_plan_workload(p, err) ||
 	    be_plan_settings(p, err) || be_plan_image(p, err) || plan_expect(p, err) || be_plan_keys(p, err) ||
-	    be_plan_wanted(p, err))
+	    be_plan_wanted(p, err) || be_plan_after(p, err))
 		return -1;
 	be_plan_built(p);
 	be_plan_rule_changes(p);
@@ -108,9 +108,10 @@ static int make(struct be_planner *p, struct be_error *err)
 /* Puts the plan's keys into the order of the schema. */
 static struct be_node *ordered(struct be_node *plan)
 {
-	static const char *const order[] = { "mkbenchenv", "schema", "name",    "testcase", "rules",      "job",
-					     "machine",    "boot",   "image",   "settings", "layout",     "workload",
-					     "expect",     "wanted", "factors", "built",    "deviations", "timeout" };
+	static const char *const order[] = { "mkbenchenv", "schema",     "name",    "testcase", "rules",
+					     "job",        "machine",    "boot",    "image",    "settings",
+					     "layout",     "workload",   "expect",  "wanted",   "factors",
+					     "built",      "deviations", "timeout", "after" };
 	struct be_node *out = be_node_map();
 	for (size_t i = 0; i < BE_ARRAY_LEN(order); i++)
 		if (be_get(plan, order[i]))

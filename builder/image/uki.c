@@ -43,8 +43,9 @@ static int fetch(struct be_build *build, struct be_error *err)
 	if (stub)
 		add_locked(&uki->packages, stub);
 	else if (be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
-		return be_hint(err, "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
-				    "have it");
+		return be_hint(err,
+			       "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
+			       "have it");
 	uki->stub = (struct be_deb){ .package = &uki->packages.v[0], .tree = BE_TREE_INIT };
 	if (!stub)
 		return be_apt_fetch(&build->suite, &uki->stub.package, 1, err);
