@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "array.h"
+#include "decision.h"
 #include "identity.h"
+#include "idle.h"
 #include "load.h"
 #include "pmem.h"
 #include "signature.h"
@@ -16,10 +18,7 @@ void be_refuse(struct be_device *d, char *remedy, const char *fmt, ...)
 	va_start(args, fmt);
 	be_strv_take(&d->refusals, be_vstrf(fmt, args));
 	va_end(args);
-	if (d->remedy)
-		free(remedy);
-	else
-		d->remedy = remedy;
+	be_strv_take(&d->remedies, remedy);
 }
 
 /* The kinds that layout.load makes: by which module, with which kernel names. */
@@ -57,54 +56,47 @@ static const char *owner(const struct be_setup *setup, const struct be_node *pla
 	return NULL;
 }
 
-static void check_uses(struct be_device *d, const struct be_uses *uses)
-{
-	for (size_t i = 0; i < uses->n; i++)
-		be_refuse(d, be_strdup(uses->v[i].remedy), "%s", uses->v[i].finding);
-}
-
-static bool carries_our_member(const struct be_device *d)
-{
-	for (size_t i = 0; i < d->nsignatures; i++)
-		if (strcmp(d->signatures[i].type, "linux_raid_member") == 0 && be_signature_ours(&d->signatures[i]))
-			return true;
-	return false;
-}
-
-/*
- * An array of an earlier run of ours, brought up again by udev's rules, and used by nobody: it may be stopped.
- * Everything else that holds the device stays a refusal.
- */
-static int find_idle_arrays(const struct be_setup *setup, struct be_device *d, struct be_error *err)
-{
-	be_autostrv struct be_strv arrays = { 0 };
-	if (!carries_our_member(d))
-		return 0;
-	be_use_arrays(&setup->root, d->kernel, &arrays);
-	for (size_t i = 0; i < arrays.n; i++) {
-		be_autouses struct be_uses uses = { 0 };
-		be_autofree char *path = be_strf("/dev/%s", arrays.v[i]);
-		be_autofree char *node = be_root_path(&setup->root, path);
-		if (be_use_find(&setup->root, arrays.v[i], NULL, &uses, err) != 0)
-			return -1;
-		if (!uses.n && be_device_is_real(&setup->root) && be_use_exclusive(node, &uses, err) != 0)
-			return -1;
-		if (!uses.n)
-			be_strv_add(&d->stop, arrays.v[i]);
-		check_uses(d, &uses);
-	}
-	return 0;
-}
-
-static int check_use(const struct be_setup *setup, struct be_device *d, struct be_error *err)
+static int check_use(const struct be_setup *setup, const struct be_node *plan, struct be_device *d,
+		     struct be_error *err)
 {
 	be_autouses struct be_uses uses = { 0 };
-	if (find_idle_arrays(setup, d, err) != 0 || be_use_find(&setup->root, d->kernel, &d->stop, &uses, err) != 0)
+	if (be_idle_arrays(setup, plan, d, err) != 0 || be_use_find(&setup->root, d->kernel, &d->stop, &uses, err) != 0)
 		return -1;
 	if (!uses.n && !d->stop.n && be_device_is_real(&setup->root) && be_use_exclusive(d->node, &uses, err) != 0)
 		return -1;
-	check_uses(d, &uses);
+	for (size_t i = 0; i < uses.n; i++)
+		be_refuse(d, be_strdup(uses.v[i].remedy), "%s", uses.v[i].finding);
 	return 0;
+}
+
+/* Partitions that look empty and are not: what they are for is their type's word. No key of a job or host permits them.
+ */
+static const struct reserved {
+	const char *type, *what;
+} reserved[] = {
+	{ "c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "an EFI system partition" },
+	{ "0xef", "an EFI system partition" },
+	{ "21686148-6449-6e6f-744e-656564454649", "a BIOS boot partition" },
+	{ "9e1a2d38-c612-4316-aa26-8b49521e5a8b", "a PReP boot partition" },
+	{ "0x41", "a PReP boot partition" },
+	{ "fe3a2a5d-4f32-41a7-b725-accc3285a309", "a ChromeOS kernel" },
+	{ "e3c9e316-0b5c-4db8-817d-f92df00215ae", "reserved by Windows" },
+	{ "de94bba4-06d1-4d40-a16a-bfd50179d6ac", "Windows' recovery environment" },
+	{ "d3bfe2de-3daf-11df-ba40-e3a556d89593", "an Intel Rapid Start partition" },
+};
+
+static void check_partition(const struct be_setup *setup, struct be_device *d)
+{
+	be_autofree char *type = be_device_udev(&setup->root, d->major, d->minor, "ID_PART_ENTRY_TYPE");
+	if (strcmp(d->kernel, d->whole) == 0)
+		return;
+	if (!type && be_device_is_real(&setup->root))
+		type = be_signature_partition_type(d->node);
+	for (size_t i = 0; type && i < BE_ARRAY_LEN(reserved); i++)
+		if (strcmp(reserved[i].type, type) == 0)
+			be_refuse(d,
+				  be_strdup("name another partition, or change this one's type (sfdisk --part-type)"),
+				  "%s is %s by its type in the partition table", d->kernel, reserved[i].what);
 }
 
 static void check_content(const struct be_node *plan, struct be_device *d)
@@ -128,70 +120,12 @@ static int check_device(const struct be_setup *setup, const struct be_node *plan
 {
 	be_check_identity(setup, d);
 	d->owned = owner(setup, plan, d);
-	if (be_signature_probe(d, d->node, err) != 0 || check_use(setup, d, err) != 0)
+	if (be_signature_probe(d, d->node, err) != 0 || check_use(setup, plan, d, err) != 0)
 		return be_wrap(err, "%s (%s)", d->name, d->path);
+	check_partition(setup, d);
 	check_content(plan, d);
 	be_pmem_check(setup, plan, d);
 	return 0;
-}
-
-static struct be_node *decision(const struct be_device *d)
-{
-	if (d->refusals.n)
-		return be_node_str("refused");
-	be_autobuf struct be_buf b = { 0 };
-	be_buf_adds(&b, "may be written: ");
-	if (!d->nsignatures)
-		be_buf_adds(&b, "carries nothing");
-	for (size_t i = 0; i < d->nsignatures; i++) {
-		be_autofree char *text = be_signature_text(&d->signatures[i]);
-		be_buf_addf(&b, "%s%s", i ? ", " : "", text);
-	}
-	if (d->owned)
-		be_buf_addf(&b, "; %s", d->owned);
-	for (size_t i = 0; i < d->stop.n; i++)
-		be_buf_addf(&b, "; our idle array %s is stopped first", d->stop.v[i]);
-	if (d->namespace)
-		be_buf_addf(&b, "; %s becomes an fsdax namespace", d->namespace);
-	return be_node_str(b.data);
-}
-
-static void record(struct be_setup *setup, const struct be_device *d)
-{
-	struct be_node *node = be_device_node(d);
-	struct be_node *carries = be_node_seq();
-	for (size_t i = 0; i < d->nsignatures; i++) {
-		be_autofree char *text = be_signature_text(&d->signatures[i]);
-		be_add_str(carries, text);
-	}
-	be_set(node, "carries", carries);
-	be_set(node, "decision", decision(d));
-	if (d->refusals.n)
-		be_set(node, "refused", be_node_strv(&d->refusals));
-	be_set_str(node, "remedy", d->remedy);
-	be_set(setup->found, d->name, node);
-}
-
-static int fail_refused(const struct be_devices *devices, struct be_error *err)
-{
-	be_autobuf struct be_buf b = { 0 };
-	const char *remedy = NULL;
-	size_t refused = 0;
-	for (size_t i = 0; i < devices->n; i++) {
-		const struct be_device *d = &devices->v[i];
-		if (!d->refusals.n)
-			continue;
-		refused++;
-		if (!remedy)
-			remedy = d->remedy;
-		be_buf_addf(&b, "%s%s (%s): ", b.len ? "; " : "", d->name, d->path);
-		for (size_t j = 0; j < d->refusals.n; j++)
-			be_buf_addf(&b, "%s%s", j ? ", " : "", d->refusals.v[j]);
-	}
-	if (!refused)
-		return 0;
-	be_fail(err, "%zu of %zu devices refused, nothing was written: %s", refused, devices->n, b.data);
-	return be_hint(err, "%s", remedy);
 }
 
 /* Mounting over somebody's mount would hide it. */
@@ -237,8 +171,8 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 	be_check_members(setup, plan, devices);
 	check_array_names(setup, plan, devices);
 	for (size_t i = 0; i < devices->n; i++)
-		record(setup, &devices->v[i]);
-	if (fail_refused(devices, err) != 0)
+		be_decision_record(setup, &devices->v[i]);
+	if (be_decision_fail(devices, err) != 0)
 		return -1;
 	return check_targets(setup, plan, err);
 }

@@ -22,7 +22,7 @@ static void free_device(struct be_device *d)
 	be_strv_free(&d->stop);
 	free(d->namespace);
 	be_strv_free(&d->refusals);
-	free(d->remedy);
+	be_strv_free(&d->remedies);
 }
 
 void be_devices_free(struct be_devices *devices)

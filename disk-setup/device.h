@@ -33,10 +33,10 @@ struct be_device {
 	const char *owned; /* why everything on it is ours to overwrite, or NULL */
 	struct be_signature *signatures;
 	size_t nsignatures;
-	struct be_strv stop;     /* our own idle md arrays that hold it: stopped before it is written */
+	struct be_strv stop;     /* idle md arrays that hold it: stopped before it is written */
 	char *namespace;         /* raw NVDIMM namespace to make an fsdax one of, or NULL */
 	struct be_strv refusals; /* findings; empty: it may be written */
-	char *remedy;            /* what would permit the first refusal, or NULL */
+	struct be_strv remedies; /* what would permit each of them */
 };
 
 struct be_devices {

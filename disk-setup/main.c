@@ -22,21 +22,6 @@ static void progress(const char *line)
 	fprintf(stderr, "disk-setup: %s\n", line);
 }
 
-/* One device a line: name, path, what it is here, the decision and its reasons. */
-static void print_decisions(const struct be_node *found)
-{
-	for (size_t i = 0; i < found->n; i++) {
-		const struct be_node *device = found->items[i], *refused = be_get(device, "refused");
-		printf("%s  %s -> %s  %s", found->keys[i], be_get_str(device, "path", "?"),
-		       be_get_str(device, "kernel", "?"), be_get_str(device, "decision", "?"));
-		for (size_t j = 0; refused && j < refused->n; j++)
-			printf("%s %s", j ? "," : ":", refused->items[j]->text);
-		if (be_get_str(device, "remedy", NULL))
-			printf("  (%s)", be_get_str(device, "remedy", NULL));
-		printf("\n");
-	}
-}
-
 static int print_report(const struct be_setup *setup, struct be_error *err)
 {
 	be_autonode struct be_node *report = be_node_map();
@@ -104,8 +89,13 @@ static int parse(int argc, char **argv, struct options *options)
 static int run(struct be_setup *setup, const struct options *options, const struct be_node *plan, struct be_error *err)
 {
 	if (options->check) {
+		be_autobuf struct be_buf text = { 0 };
+		struct be_error print_err = BE_ERROR_INIT;
 		int rc = be_setup_check(setup, plan, err);
-		print_decisions(setup->found);
+		be_decisions_text(setup->found, &text);
+		if (text.len &&
+		    be_write_fd(STDOUT_FILENO, "standard output", text.data, text.len, rc == 0 ? err : &print_err) != 0)
+			return -1;
 		return rc;
 	}
 	int rc = options->undo ? be_setup_undo(setup, plan, err) : be_setup_run(setup, plan, err);

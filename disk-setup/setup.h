@@ -25,6 +25,8 @@ void be_setup_free(struct be_setup *setup);
 
 /* Waits for the plan's devices and checks every one (design: disk safety). Writes nothing to any device. */
 int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/* What be_setup_check or be_setup_run decided on each device, for people: setup->found as lines of text. */
+void be_decisions_text(const struct be_node *found, struct be_buf *out);
 /* Checks, then makes arrays and file systems, mounts them and reads them back. */
 int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
 /* Unmounts and stops what be_setup_run made, in reverse order. */

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#define EDGE (1 << 20)    /* bytes at the begin and at the end of a device that hold data, or the device is free */
 #define SIGNATURES_MAX 64 /* a device that still shows signatures after so many is not ours to understand */
 
 bool be_signature_ours(const struct be_signature *s)
@@ -22,6 +23,8 @@ bool be_signature_ours(const struct be_signature *s)
 char *be_signature_text(const struct be_signature *s)
 {
 	be_autobuf struct be_buf b = { 0 };
+	if (strcmp(s->type, BE_UNKNOWN_DATA) == 0)
+		return be_strdup("data of no known kind");
 	be_buf_adds(&b, s->type);
 	if (s->table)
 		be_buf_adds(&b, " partition table");
@@ -65,13 +68,24 @@ static blkid_probe new_probe(int fd, struct be_error *err)
 	return pr;
 }
 
+/* Labels are what somebody once wrote to a disk: what a document or a terminal could not take becomes "?". */
 static char *value(blkid_probe pr, const char *name)
 {
 	const char *data = NULL;
 	size_t len = 0;
 	if (blkid_probe_lookup_value(pr, name, &data, &len) != 0 || !data || !*data)
 		return NULL;
-	return be_strndup(data, len);
+	be_autofree char *raw = be_strndup(data, len);
+	be_autobuf struct be_buf text = { 0 };
+	for (const char *p = raw; *p;) {
+		size_t n = be_utf8_length(p);
+		if (n > 1 || (n == 1 && *p >= ' '))
+			be_buf_add(&text, p, n);
+		else
+			be_buf_addc(&text, '?');
+		p += n ? n : 1;
+	}
+	return be_buf_steal(&text);
 }
 
 static bool read_signature(blkid_probe pr, struct be_signature *s)
@@ -112,11 +126,8 @@ static void add_signature(struct be_device *d, struct be_signature *s)
 	d->signatures[d->nsignatures++] = *s;
 }
 
-int be_signature_probe(struct be_device *d, const char *node, struct be_error *err)
+static int probe(struct be_device *d, int fd, const char *node, struct be_error *err)
 {
-	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return be_fail_errno(err, errno, "%s cannot be opened", node);
 	blkid_probe pr = new_probe(fd, err);
 	if (!pr)
 		return be_wrap(err, "%s", node);
@@ -130,6 +141,69 @@ int be_signature_probe(struct be_device *d, const char *node, struct be_error *e
 	return rc < 0 ? be_fail(err, "%s cannot be probed for what it carries (an I/O error?)", node) : 0;
 }
 
+/* Is there anything but zeros in @len bytes at @offset, of which the device may have fewer? */
+static int holds_data(int fd, off_t offset, size_t len, bool *data, const char *node, struct be_error *err)
+{
+	be_autofree char *buf = be_alloc(len);
+	for (size_t done = 0; done < len;) {
+		ssize_t n = pread(fd, buf + done, len - done, offset + (off_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return be_fail_errno(err, errno, "%s cannot be read", node);
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	for (size_t i = 0; i < len; i++)
+		*data = *data || buf[i];
+	return 0;
+}
+
+/* Encryption without a header, a database, a file system that this libblkid is too old for: somebody's, of no known
+ * kind. */
+static int probe_unknown(struct be_device *d, int fd, const char *node, struct be_error *err)
+{
+	bool data = false;
+	off_t end = lseek(fd, 0, SEEK_END);
+	if (end < 0)
+		return be_fail_errno(err, errno, "%s: its size cannot be read", node);
+	if (holds_data(fd, 0, EDGE, &data, node, err) != 0 ||
+	    (end > EDGE && holds_data(fd, end - EDGE, EDGE, &data, node, err) != 0))
+		return -1;
+	struct be_signature unknown = { .type = data ? be_strdup(BE_UNKNOWN_DATA) : NULL };
+	if (data)
+		add_signature(d, &unknown);
+	return 0;
+}
+
+int be_signature_probe(struct be_device *d, const char *node, struct be_error *err)
+{
+	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s cannot be opened", node);
+	if (probe(d, fd, node, err) != 0)
+		return -1;
+	return d->nsignatures ? 0 : probe_unknown(d, fd, node, err);
+}
+
+char *be_signature_partition_type(const char *node)
+{
+	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	blkid_probe pr = fd < 0 ? NULL : blkid_new_probe();
+	char *type = NULL;
+	if (pr && blkid_probe_set_device(pr, fd, 0, 0) == 0) {
+		blkid_probe_enable_superblocks(pr, 0);
+		blkid_probe_enable_partitions(pr, 1);
+		blkid_probe_set_partitions_flags(pr, BLKID_PARTS_ENTRY_DETAILS);
+		if (blkid_do_fullprobe(pr) == 0)
+			type = value(pr, "PART_ENTRY_TYPE");
+	}
+	if (pr)
+		blkid_free_probe(pr);
+	return type;
+}
+
 /* One pass over the device; the probe goes one step back by itself after each wipe, so copies are found as well. */
 static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, bool *table, struct be_error *err)
 {
@@ -139,7 +213,7 @@ static int wipe_pass(blkid_probe pr, const char *node, struct be_strv *wiped, bo
 		if (i == SIGNATURES_MAX)
 			return be_fail(err, "%s still shows signatures after %u were erased", node, i);
 		if (read_signature(pr, &s)) {
-			be_autofree char *name = be_strf("%s%s", s.type, s.table ? " partition table" : "");
+			be_autofree char *name = be_signature_text(&s);
 			if (!be_strv_has(wiped, name))
 				be_strv_add(wiped, name);
 			*table = *table || s.table;
@@ -170,7 +244,7 @@ int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *
 	if (rc != 0)
 		return -1;
 	struct be_device left = { 0 };
-	rc = be_signature_probe(&left, node, err);
+	rc = probe(&left, fd, node, err);
 	if (rc == 0 && left.nsignatures)
 		rc = be_fail(err, "%s still carries %s after wiping", node, left.signatures[0].type);
 	for (size_t i = 0; i < left.nsignatures; i++)

@@ -15,16 +15,25 @@
 /* f2fs takes no UUID in the releases that we support; there the label is the mark. */
 #define BE_FS_LABEL "benchenv"
 
+/* The type of data without a signature: `overwrite: [unknown]` permits it. */
+#define BE_UNKNOWN_DATA "unknown"
+
 bool be_signature_ours(const struct be_signature *signature);
 /* "btrfs (label X, made by mkbenchenv)". The caller frees. */
 char *be_signature_text(const struct be_signature *signature);
 /* The UUID of something that is made of @paths: always the same for the same paths, another for others. */
 void be_signature_uuid(const struct be_strv *paths, char uuid[37]);
 
-/* Adds every superblock and partition table on @node to @device->signatures; @node is opened read-only. */
+/*
+ * Adds every superblock and partition table on @node to @device->signatures; BE_UNKNOWN_DATA when there is none, and
+ * the first or the last MiB is not all zeros. @node is opened read-only.
+ */
 int be_signature_probe(struct be_device *device, const char *node, struct be_error *err) BE_MUST_CHECK;
 /* Erases all signatures of @node (opened exclusively) and makes sure that none is left. Adds their names to @wiped. */
 int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *err) BE_MUST_CHECK;
+/* The type in the partition table of the partition @node: a GUID, or "0x83"; NULL when it has none. The caller frees.
+ */
+char *be_signature_partition_type(const char *node);
 /* TYPE and UUID of the file system on @node, each NULL when there is none. The caller frees. */
 int be_signature_filesystem(const char *node, char **type, char **uuid, struct be_error *err) BE_MUST_CHECK;
 

@@ -197,6 +197,117 @@ Test(check, our_own_may_go)
 			 "may be written: ext4 made by mkbenchenv");
 }
 
+/* One more line of the recorded tree. */
+static void record(const char *line)
+{
+	be_autofree char *copy = be_strdup(line);
+	recorded_line(setup.root.prefix, copy);
+}
+
+/* Bytes at a place of a recorded device's file. */
+static void put(const char *device, off_t at, const char *bytes)
+{
+	be_autofree char *path = be_root_path(&setup.root, device);
+	be_autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert_eq(pwrite(fd, bytes, strlen(bytes), at), (ssize_t)strlen(bytes));
+}
+
+Test(check, data_without_a_signature_is_somebodys)
+{
+	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n";
+	struct be_error err = BE_ERROR_INIT;
+	put("/dev/sdk1", 0, "x");
+	cr_expect_eq(check(device, "", &err), -1);
+	cr_expect_not_null(strstr(err.text, "sdk1 carries data of no known kind"), "%s", err.text);
+	cr_expect_not_null(strstr(err.hint, "`overwrite: [unknown]` in the job"), "%s", err.hint);
+	cr_expect_eq(check(device, "  overwrite: [unknown]\n", &err), 0, "%s", err.text);
+	cr_expect_eq(check(device, "machine: {test_disks: owned}\n", &err), 0, "%s", err.text);
+	put("/dev/sdk2", 8 << 20, "x"); /* the last byte of what is there */
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk2}\n", "", &err), -1);
+}
+
+Test(check, a_label_cannot_spoil_a_message)
+{
+	struct be_error err = BE_ERROR_INIT;
+	make_ext4("/dev/sdk1", "-L", "a\x1b[2Jb\xff");
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "", &err), -1);
+	cr_expect_not_null(strstr(err.text, "ext4 labelled \"a?[2Jb?\""), "%s", err.text);
+}
+
+Test(check, partitions_that_only_look_empty)
+{
+	struct be_error err = BE_ERROR_INIT;
+	record("/run/udev/data/b8:161 = E:ID_PART_ENTRY_TYPE=21686148-6449-6e6f-744e-656564454649");
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "machine: {test_disks: owned}\n", &err), -1);
+	cr_expect_not_null(strstr(err.text, "sdk1 is a BIOS boot partition by its type"), "%s", err.text);
+}
+
+static void add_slaves(const char *array, const char *a, const char *b)
+{
+	const char *const members[] = { a, b };
+	for (size_t i = 0; i < BE_ARRAY_LEN(members); i++) {
+		be_autofree char *line =
+			be_strf("/sys/class/block/%s/slaves/%s -> ../../%s", array, members[i], members[i]);
+		record(line);
+	}
+}
+
+/* md9 is somebody's RAID1 of sde and sdi, which udev has brought up; nothing uses it. */
+Test(check, yesterdays_array_on_owned_disks)
+{
+	static const char both[] = "  - {name: d, kind: hdd, path: /dev/sde}\n"
+				   "  - {name: e, kind: hdd, path: /dev/sdi}\n";
+	static const char one[] = "  - {name: d, kind: hdd, path: /dev/sde}\n";
+	static const char owned[] = "machine: {test_disks: owned}\n";
+	struct be_error err = BE_ERROR_INIT;
+	add_slaves("md9", "sde", "sdi");
+	cr_expect_eq(check(both, "", &err), -1);
+	cr_expect_not_null(strstr(err.text, "sde is a member of the md array md9"), "%s", err.text);
+	cr_expect_eq(check(both, owned, &err), 0, "%s", err.text);
+	cr_expect_str_eq(be_get_str(be_get(setup.found, "e"), "decision", ""),
+			 "may be written: carries nothing; the host file says test_disks: owned; the idle array md9 is "
+			 "stopped first");
+	/* sdi may be anybody's. */
+	cr_expect_eq(check(one, owned, &err), -1);
+	cr_expect_not_null(strstr(err.text, "the array md9, which has the member sdi: no disk of the host file"), "%s",
+			   err.text);
+	cr_expect_not_null(strstr(err.hint, "mdadm --stop /dev/md9"), "%s", err.hint);
+	cr_expect_eq(check(one, "machine: {test_disks: owned, disks: [{id: x, path: /dev/sdi}]}\n", &err), 0, "%s",
+		     err.text);
+	/* LVM on it: used, whoever owns the disks. */
+	record("/sys/class/block/md9/holders/dm-0 -> ../../dm-0");
+	cr_expect_eq(check(both, owned, &err), -1);
+	cr_expect_not_null(strstr(err.text, "md9 is mapped by the device mapper as dm-0 (held)"), "%s", err.text);
+}
+
+/* Yesterday the disk had a partition that was an array's member, today it is used whole. */
+Test(check, an_array_on_partitions_of_an_owned_disk)
+{
+	static const char disks[] = "  - {name: d, kind: hdd, path: /dev/sdh}\n"
+				    "  - {name: e, kind: hdd, path: /dev/sdn}\n"
+				    "  - {name: f, kind: hdd, path: /dev/sdj}\n";
+	struct be_error err = BE_ERROR_INIT;
+	add_slaves("md127", "sdh1", "sdn1");
+	cr_expect_eq(check(disks, "", &err), -1);
+	cr_expect_eq(check(disks, "machine: {test_disks: owned}\n", &err), 0, "%s", err.text);
+}
+
+Test(check, decisions_for_people)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autobuf struct be_buf text = { 0 };
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/sdl}\n",
+			   "", &err),
+		     -1);
+	be_decisions_text(setup.found, &text);
+	cr_expect_str_eq(text.data, "disk0  /dev/sdk1 -> sdk1\n"
+				    "  may be written: carries nothing\n"
+				    "disk1  /dev/sdl -> sdl\n"
+				    "  refused: sdl is in use as swap\n"
+				    "    remedy: swapoff /dev/sdl\n");
+}
+
 Test(check, memory_is_ours_whatever_it_holds)
 {
 	struct be_error err = BE_ERROR_INIT;
