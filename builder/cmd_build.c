@@ -3,7 +3,7 @@
 
 #include "builder/commands.h"
 #include "base/file.h"
-#include "builder/folders.h"
+#include "builder/build_matrix.h"
 #include "builder/image/image.h"
 #include "builder/rebuild/rebuild.h"
 #include "builder/recipe.h"
@@ -109,56 +109,15 @@ static int take_option(struct build_options *o, int c, char **argv)
 	}
 }
 
-/* @kernel: number of the kernel, and @output its folder. */
-static int build_one(struct be_recipe *recipe, const struct build_options *o, size_t i, size_t kernel,
-		     const char *output, struct be_error *err)
-{
-	be_autonode struct be_node *source = NULL;
-	be_autonode struct be_node *plan = be_recipe_plan(recipe, &o->recipe, i, &source, err);
-	be_recipe_warn(recipe, "build");
-	if (!plan)
-		return -1;
-	struct be_build_request image = o->image;
-	be_autofree char *below = o->all ? be_strf("%s/%s", output, recipe->jobs.atoms[i].name) : NULL;
-	image.output = below ? below : output;
-	image.kernel = kernel < o->kernels.n ? o->kernels.v[kernel] : NULL;
-	image.modules = kernel < o->modules.n && *o->modules.v[kernel] ? o->modules.v[kernel] : NULL;
-	image.plan = plan;
-	image.programs = &o->rebuild.programs;
-	image.recipe = source;
-	image.paths = &recipe->paths;
-	return be_image_build(&image, err);
-}
-
-/* All images with one kernel. */
-static int build_kernel(struct be_recipe *recipe, const struct build_options *o, size_t kernel, const char *output,
-			struct be_error *err)
-{
-	if (o->all && be_mkdirs(output, 0777, err) != 0)
-		return -1;
-	for (size_t i = 0; i < recipe->n; i++)
-		if (build_one(recipe, o, recipe->first + i, kernel, output, err) != 0)
-			return o->all ? be_wrap(err, "%s", recipe->jobs.atoms[recipe->first + i].name) : -1;
-	return 0;
-}
-
 static int build(const struct build_options *o, struct be_error *err)
 {
-	be_autorecipe struct be_recipe recipe = { 0 };
-	be_autostrv struct be_strv names = { 0 };
-	if (be_recipe_load(&o->recipe, o->all, &recipe, err) != 0)
-		return -1;
-	if (o->kernels.n < 2)
-		return build_kernel(&recipe, o, 0, o->image.output, err);
-	be_folder_names(&o->kernels, &names);
-	if (be_mkdirs(o->image.output, 0777, err) != 0)
-		return -1;
-	for (size_t k = 0; k < names.n; k++) {
-		be_autofree char *output = be_strf("%s/%s", o->image.output, names.v[k]);
-		if (build_kernel(&recipe, o, k, output, err) != 0)
-			return be_wrap(err, "--kernel %s", o->kernels.v[k]);
-	}
-	return 0;
+	struct be_matrix matrix = { .recipe = &o->recipe,
+				    .image = &o->image,
+				    .programs = &o->rebuild.programs,
+				    .kernels = &o->kernels,
+				    .modules = &o->modules,
+				    .all = o->all };
+	return be_matrix_build(&matrix, err);
 }
 
 /* The options that say where a manifest's packages are. */

@@ -93,7 +93,8 @@ int be_cmd_cache(int argc, char **argv)
 		if (c != 'p')
 			return be_usage_option(argv, c);
 		if (!parse_limit(optarg, &limits))
-			return be_usage_error(argv[0], "--prune %s: is neither an age (30d, 12h) nor a size (2G)", optarg);
+			return be_usage_error(argv[0], "--prune %s: is neither an age (30d, 12h) nor a size (2G)",
+					      optarg);
 	}
 	if (optind != argc)
 		return be_usage_error(argv[0], "takes no argument");

@@ -8,17 +8,16 @@
 #include "builder/rebuild/bundle.h"
 #include "builder/usage.h"
 
-static const char usage[] =
-	"Usage: mkbenchenv pack MANIFEST|IMAGE|RESULT -o BUNDLE [OPTION]...\n"
-	"\n"
-	"Writes a tar file with everything that the manifest's image is made of. `mkbenchenv\n"
-	"BUNDLE -o IMAGE` makes the same image from it, without a network.\n"
-	"\n"
-	"  -o, --output BUNDLE the file to write\n"
-	"  --packages DIR      packages are looked for in DIR too\n"
-	"  --mirror URL        and on this mirror or snapshot, not on the machine's\n"
-	"  --program NAME=PATH a program that was given to the build\n"
-	"  -q, --quiet         no progress\n";
+static const char usage[] = "Usage: mkbenchenv pack MANIFEST|IMAGE|RESULT -o BUNDLE [OPTION]...\n"
+			    "\n"
+			    "Writes a tar file with everything that the manifest's image is made of. `mkbenchenv\n"
+			    "BUNDLE -o IMAGE` makes the same image from it, without a network.\n"
+			    "\n"
+			    "  -o, --output BUNDLE the file to write\n"
+			    "  --packages DIR      packages are looked for in DIR too\n"
+			    "  --mirror URL        and on this mirror or snapshot, not on the machine's\n"
+			    "  --program NAME=PATH a program that was given to the build\n"
+			    "  -q, --quiet         no progress\n";
 
 struct pack_options {
 	struct be_lock lock;

@@ -11,18 +11,17 @@
 #include "builder/rebuild/verify.h"
 #include "builder/usage.h"
 
-static const char usage[] =
-	"Usage: mkbenchenv verify IMAGE|MANIFEST|RESULT [--rebuild] [OPTION]...\n"
-	"\n"
-	"Recomputes the hashes of an image, reads its initrd as the kernel would and compares\n"
-	"both with the manifest. Status 3 when anything is not as the manifest says.\n"
-	"\n"
-	"  --rebuild           builds it again and says which file of which member differs\n"
-	"  --kernel KERNEL     for --rebuild, as for a build\n"
-	"  --modules DIR\n"
-	"  --program NAME=PATH\n"
-	"  --packages DIR\n"
-	"  --mirror URL\n";
+static const char usage[] = "Usage: mkbenchenv verify IMAGE|MANIFEST|RESULT [--rebuild] [OPTION]...\n"
+			    "\n"
+			    "Recomputes the hashes of an image, reads its initrd as the kernel would and compares\n"
+			    "both with the manifest. Status 3 when anything is not as the manifest says.\n"
+			    "\n"
+			    "  --rebuild           builds it again and says which file of which member differs\n"
+			    "  --kernel KERNEL     for --rebuild, as for a build\n"
+			    "  --modules DIR\n"
+			    "  --program NAME=PATH\n"
+			    "  --packages DIR\n"
+			    "  --mirror URL\n";
 
 struct verify_options {
 	struct be_rebuild rebuild;
@@ -49,8 +48,8 @@ static int build_again(struct verify_options *o, const char *source, const struc
 	int rc = be_rebuild_run(&o->rebuild, &o->how, err);
 	be_strv_add_all(&verified->problems, &o->rebuild.lock.drifts);
 	if (rc == 0)
-		rc = be_verify_rebuilt(be_verify_is_image(source) ? source : NULL, o->rebuild.manifest, output, verified,
-				       err);
+		rc = be_verify_rebuilt(be_verify_is_image(source) ? source : NULL, o->rebuild.manifest, output,
+				       verified, err);
 	be_remove_tree(dir, &ignored);
 	return rc;
 }
@@ -129,7 +128,7 @@ static int run(struct verify_options *o, int argc, char **argv)
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one image, manifest or result");
 	int status = verify(o, argv[optind], &verified, &err) == 0 ? report(o, argv[optind], &verified)
-								    : be_command_failed(argv[0], &err);
+								   : be_command_failed(argv[0], &err);
 	be_verified_free(&verified);
 	return status;
 }

@@ -13,7 +13,8 @@
 
 struct be_cache {
 	char *dir;
-	int lock; /* shared while the cache is open: nothing is pruned under a build */
+	void *verified; /* what be_cache_remember needs; NULL: each use verifies */
+	int lock;       /* shared while the cache is open: nothing is pruned under a build */
 };
 
 struct be_object {
@@ -27,6 +28,12 @@ void be_object_free(struct be_object *object);
 /* Makes the folders of the cache and removes temporary files that are older than a day. Waits while it is pruned. */
 int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err) BE_MUST_CHECK;
 void be_cache_close(struct be_cache *cache);
+/* From here on each object is verified once: for several builds in one process. */
+void be_cache_remember(struct be_cache *cache);
+/* For cache*.c: its parts. */
+bool be_cache_is_verified(const struct be_cache *cache, const char *sha256, int64_t *size);
+void be_cache_note_verified(const struct be_cache *cache, const struct be_object *object);
+void be_cache_forget(struct be_cache *cache);
 /* For cache*.c: LOCK_SH or LOCK_EX of flock(2), in the place of the lock that is held. */
 int be_cache_lock(struct be_cache *cache, int how, struct be_error *err) BE_MUST_CHECK;
 

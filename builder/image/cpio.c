@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #define BLOCK (128u << 10)
+/* The kernel wants each member to begin at a multiple of 4 and skips zeros; at a file system's blocks members can be
+ * shared between images. */
+#define ALIGN 4096
 
 char *be_compressor_library(const struct be_compressor *compressor)
 {
@@ -186,12 +189,12 @@ int be_cpio_file(struct be_cpio *cpio, const char *path, unsigned mode, int fd, 
 
 int be_cpio_close(struct be_cpio *cpio, struct be_object *object, int64_t *unpacked, struct be_error *err)
 {
-	static const char zeros[4];
+	static const char zeros[ALIGN];
 	if (archive_write_close(cpio->archive) != ARCHIVE_OK)
 		return fail(cpio, err);
 	*unpacked = archive_filter_bytes(cpio->archive, 0);
-	size_t odd = (size_t)(cpio->file.size % 4);
-	if (odd && be_cache_file_write(&cpio->file, zeros, 4 - odd, err) != 0)
+	size_t odd = (size_t)(cpio->file.size % ALIGN);
+	if (odd && be_cache_file_write(&cpio->file, zeros, ALIGN - odd, err) != 0)
 		return -1;
 	return be_cache_file_keep(&cpio->file, object, err);
 }

@@ -43,7 +43,7 @@ struct be_cpio_links {
 int be_cpio_file(struct be_cpio *cpio, const char *path, unsigned mode, int fd, int64_t offset, int64_t size,
 		 struct be_cpio_links *links, struct be_error *err) BE_MUST_CHECK;
 
-/* Ends the archive, pads it to 4 bytes and puts it into the cache; @unpacked is the size of the cpio itself. */
+/* Ends the archive, pads it to 4096 bytes and puts it into the cache; @unpacked is the size of the cpio itself. */
 int be_cpio_close(struct be_cpio *cpio, struct be_object *object, int64_t *unpacked,
 		  struct be_error *err) BE_MUST_CHECK;
 void be_cpio_drop(struct be_cpio *cpio); /* after a failure; harmless after be_cpio_close */

@@ -32,6 +32,12 @@ void be_hash_start(struct be_hash *hash)
 	need(hash->ctx && EVP_DigestInit_ex(hash->ctx, EVP_sha256(), NULL));
 }
 
+void be_hash_copy(struct be_hash *to, const struct be_hash *from)
+{
+	to->ctx = EVP_MD_CTX_new();
+	need(to->ctx && EVP_MD_CTX_copy_ex(to->ctx, from->ctx));
+}
+
 void be_hash_add(struct be_hash *hash, const void *data, size_t len)
 {
 	need(EVP_DigestUpdate(hash->ctx, data, len));

@@ -21,6 +21,8 @@ void be_hash_start(struct be_hash *hash);
 void be_hash_add(struct be_hash *hash, const void *data, size_t len);
 /* Adds a text with its length before it, so that lists of texts cannot run into each other. NULL differs from "". */
 void be_hash_adds(struct be_hash *hash, const char *text);
+/* @to becomes what @from is now; both go on by themselves. */
+void be_hash_copy(struct be_hash *to, const struct be_hash *from);
 /* Ends the hash and frees it. */
 void be_hash_end(struct be_hash *hash, char out[BE_HASH_TEXT]);
 void be_hash_drop(struct be_hash *hash);

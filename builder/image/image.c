@@ -24,7 +24,8 @@ static void build_free(struct be_build *build)
 	be_packages_free(&build->packages);
 	be_kernel_free(&build->kernel);
 	be_suite_close(&build->suite);
-	be_cache_close(&build->cache);
+	if (!build->request->shared)
+		be_cache_close(&build->cache);
 	be_node_free(build->guest);
 	be_strv_free(&build->notes);
 	be_strv_free(&build->limits);
@@ -158,8 +159,7 @@ static int read_inputs(struct be_build *build, struct be_error *err)
 /* Everything that comes from the mirror. */
 static int find_inputs(struct be_build *build, struct be_error *err)
 {
-	if (build->request->lock ? be_lock_inputs(build, err) != 0
-				 : find_suite(build, err) != 0 || find_packages(build, err) != 0)
+	if (build->request->lock ? be_lock_inputs(build, err) != 0 : find_packages(build, err) != 0)
 		return -1;
 	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
 	for (size_t i = 0; i < build->packages.n; i++)
@@ -184,7 +184,7 @@ static int find_inputs_again(struct be_build *build, struct be_error *err)
 		return -1;
 	}
 	be_suite_close(&build->suite);
-	return find_inputs(build, err);
+	return find_suite(build, err) != 0 ? -1 : find_inputs(build, err);
 }
 
 /* Whether the cache has the very member that the manifest of a lock states, where its content cannot be made again. */
@@ -310,13 +310,28 @@ static void report_memory(struct be_build *build)
 				 own.ru_maxrss / 1024);
 }
 
+static int open_cache(struct be_build *build, struct be_error *err)
+{
+	if (!build->request->shared)
+		return be_cache_open(&build->cache, build->request->paths->cache, err);
+	build->cache = build->request->shared->cache;
+	return 0;
+}
+
 static int build_image(struct be_build *build, struct be_error *err)
 {
 	if (be_image_check_output(build->request->output, err) != 0 ||
 	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
 	    be_givens_open(&build->given, build->request->plan, build->request->programs, err) != 0 ||
-	    be_cache_open(&build->cache, build->request->paths->cache, err) != 0)
+	    open_cache(build, err) != 0)
 		return -1;
+	if (!build->request->lock && find_suite(build, err) != 0)
+		return -1;
+	if (be_image_is_current(build)) {
+		be_progress_step(&build->progress, "image");
+		be_progress_done(&build->progress, "%s is this image already", build->request->output);
+		return 0;
+	}
 	if (find_inputs(build, err) != 0 &&
 	    (build->request->lock || !build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
 		return -1;
@@ -328,19 +343,24 @@ static int build_image(struct be_build *build, struct be_error *err)
 		return -1;
 	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", build->request->output,
 			 (double)(build->initrd_size + build->kernel.image.size) / 1e6, build->id);
+	be_image_record(build);
 	report_memory(build);
 	return 0;
 }
 
 int be_image_build(const struct be_build_request *request, struct be_error *err)
 {
-	struct be_build build = { .request = request, .kernel = BE_KERNEL_INIT };
+	struct be_build build = { .request = request,
+				  .kernel = BE_KERNEL_INIT,
+				  .uki = { .stub = { .tree = BE_TREE_INIT } } };
 	be_progress_start(&build.progress, request->quiet);
 	build.began = be_progress_clock();
-	be_interrupt_catch();
+	if (!request->shared) /* who builds several at once catches for all */
+		be_interrupt_catch();
 	int rc = build_image(&build, err);
 	be_progress_clear(&build.progress);
 	build_free(&build);
-	be_interrupt_release();
+	if (!request->shared)
+		be_interrupt_release();
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include "base/node.h"
 #include "builder/paths.h"
+#include "builder/image/shared.h"
 #include "builder/rebuild/lock.h"
 
 struct be_build_request {
@@ -15,6 +16,7 @@ struct be_build_request {
 	const char *kernel;             /* --kernel: "debian", a file or a folder */
 	const char *modules;            /* --modules DIR for a bare kernel file, or NULL */
 	const struct be_strv *programs; /* --program NAME=PATH, or NULL */
+	struct be_shared *shared;       /* with other builds of this process, or NULL */
 	struct be_lock *lock;           /* of the manifest that is built again, or NULL */
 	bool small;                     /* --small: best compression */
 	bool uki;                       /* --uki: a unified kernel image too */

@@ -43,6 +43,13 @@ struct be_node *be_image_manifest(struct be_build *build, struct be_error *err);
 /* Values of the factors that the builder knows: a map factor -> value. */
 struct be_node *be_image_built(struct be_build *build, struct be_error *err);
 
+/* Is the image at the output what this build would make, judged by the files' identities? The suite must be known. */
+bool be_image_is_current(const struct be_build *build);
+/* Keeps that answer for the next build; where it cannot be kept, that build does its work again. */
+void be_image_record(const struct be_build *build);
+
+/* Writes vmlinuz and initrd.img and hashes the latter. */
+int be_image_write_initrd(struct be_build *build, const char *dir, struct be_error *err) BE_MUST_CHECK;
 /* Checks that @path can become an image: it does not exist, is empty, or is an image. */
 int be_image_check_output(const char *path, struct be_error *err) BE_MUST_CHECK;
 /* Writes the image folder beside its place and renames it when it is complete. */

@@ -11,8 +11,6 @@
 #include "builder/image/image_parts.h"
 #include "builder/image/uki.h"
 
-#define BLOCK (256u << 10)
-
 /* By what the manifest says: a folder of somebody else may hold files of the same names. */
 static bool is_image(const char *path)
 {
@@ -74,85 +72,47 @@ int be_image_check_output(const char *path, struct be_error *err)
 	return be_hint(err, "give another name with -o");
 }
 
+/* Nothing is synced: the folder appears by one rename, and a file that a power loss took shows by its hash. */
 static int write_text(const char *dir, const char *name, const char *data, size_t len, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/%s", dir, name);
-	return be_write_file(path, data, len, 0644, err);
-}
-
-/* Appends an object to @fd, adding its bytes to the hashes. */
-static int append(int fd, const char *name, const struct be_object *object, struct be_hash *hash, struct be_hash *id,
-		  struct be_error *err)
-{
-	be_autofree char *block = be_alloc(BLOCK);
-	be_autofd int from = open(object->path, O_RDONLY | O_CLOEXEC);
-	int64_t left = object->size;
-	if (from < 0)
-		return be_fail_errno(err, errno, "%s: cannot be opened", object->path);
-	while (left > 0) {
-		ssize_t n = read(from, block, BLOCK);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return be_fail(err, "%s: became shorter while it was read", object->path);
-		if (be_interrupted(err) != 0 || be_write_fd(fd, name, block, (size_t)n, err) != 0)
-			return -1;
-		if (hash)
-			be_hash_add(hash, block, (size_t)n);
-		be_hash_add(id, block, (size_t)n);
-		left -= n;
-	}
-	return 0;
-}
-
-static int open_file(const char *dir, const char *name, struct be_error *err)
-{
-	be_autofree char *path = be_strf("%s/%s", dir, name);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	be_autofd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0 || fchmod(fd, 0644) != 0)
-		be_fail_errno(err, errno, "%s: cannot be created", path);
-	return fd;
+		return be_fail_errno(err, errno, "%s: cannot be created", path);
+	return be_write_fd(fd, path, data, len, err);
 }
 
-static int write_kernel(struct be_build *build, const char *dir, struct be_hash *id, struct be_error *err)
+/* Over the lines that `sha256sum vmlinuz initrd.img cmdline plan.yaml` prints: who has an image can compute it. */
+static void make_id(struct be_build *build)
 {
-	be_autofd int fd = open_file(dir, "vmlinuz", err);
-	if (fd < 0 || append(fd, "vmlinuz", &build->kernel.image, NULL, id, err) != 0)
-		return -1;
-	return build->kernel.config.path ? write_text(dir, "kernel.config", build->kernel.config_text.data,
-						      build->kernel.config_text.len, err)
-					 : 0;
-}
-
-static int write_initrd(struct be_build *build, const char *dir, struct be_hash *id, struct be_error *err)
-{
-	be_autohash struct be_hash hash = { 0 };
-	be_autofd int fd = open_file(dir, "initrd.img", err);
-	if (fd < 0)
-		return -1;
-	be_hash_start(&hash);
-	build->initrd_size = 0;
-	for (size_t i = 0; i < build->n; i++) {
-		const struct be_object *object = &build->segments[i].object;
-		if (append(fd, "initrd.img", object, &hash, id, err) != 0)
-			return -1;
-		build->initrd_size += object->size;
+	be_autohash struct be_hash id = { 0 };
+	const struct be_buf *texts[] = { &build->cmdline, &build->plan };
+	static const char *const names[] = { "cmdline", "plan.yaml" };
+	be_autobuf struct be_buf lines = { 0 };
+	be_buf_addf(&lines, "%s  vmlinuz\n%s  initrd.img\n", build->kernel.image.sha256, build->initrd_sha256);
+	for (size_t i = 0; i < BE_ARRAY_LEN(texts); i++) {
+		be_autohash struct be_hash hash = { 0 };
+		char sha256[BE_HASH_TEXT];
+		be_hash_start(&hash);
+		be_hash_add(&hash, texts[i]->data, texts[i]->len);
+		be_hash_end(&hash, sha256);
+		be_buf_addf(&lines, "%s  %s\n", sha256, names[i]);
 	}
-	be_hash_end(&hash, build->initrd_sha256);
-	return 0;
+	be_hash_start(&id);
+	be_hash_add(&id, lines.data, lines.len);
+	be_hash_end(&id, build->id);
 }
 
 static int write_files(struct be_build *build, const char *dir, struct be_error *err)
 {
-	be_autohash struct be_hash id = { 0 };
-	be_hash_start(&id);
-	if (write_kernel(build, dir, &id, err) != 0 || write_initrd(build, dir, &id, err) != 0 ||
+	if (be_image_write_initrd(build, dir, err) != 0 ||
 	    write_text(dir, "cmdline", build->cmdline.data, build->cmdline.len, err) != 0 ||
 	    write_text(dir, "plan.yaml", build->plan.data, build->plan.len, err) != 0)
 		return -1;
-	be_hash_add(&id, build->cmdline.data, build->cmdline.len);
-	be_hash_add(&id, build->plan.data, build->plan.len);
-	be_hash_end(&id, build->id);
+	if (build->kernel.config.path &&
+	    write_text(dir, "kernel.config", build->kernel.config_text.data, build->kernel.config_text.len, err) != 0)
+		return -1;
+	make_id(build);
 	if (build->request->uki && be_uki_write(build, dir, err) != 0)
 		return -1;
 	be_autonode struct be_node *manifest = be_image_manifest(build, err);

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "builder/image/member.h"
 
-#define RULES "segment-1" /* changes when the same input makes other bytes */
+#define RULES "segment-2" /* changes when the same input makes other bytes */
 
 void be_segment_free(struct be_segment *segment)
 {

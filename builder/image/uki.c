@@ -22,39 +22,18 @@ void be_uki_free(struct be_uki *uki)
 	be_packages_free(&uki->packages);
 }
 
-/* The package that the lock of a manifest states. */
-static void add_locked(struct be_packages *packages, const struct be_node *stub)
-{
-	packages->v = be_alloc(sizeof(*packages->v));
-	packages->v[packages->n++] = (struct be_package){
-		.name = be_strdup(be_get_str(stub, "name", "")),
-		.version = be_strdup(be_get_str(stub, "version", "")),
-		.architecture = be_strdup(be_get_str(stub, "architecture", "")),
-		.sha256 = be_strdup(be_get_str(stub, "sha256", "")),
-		.size = be_get_int(stub, "size", 0),
-	};
-}
-
-static int fetch(struct be_build *build, struct be_error *err)
+int be_uki_fetch(struct be_build *build, struct be_error *err)
 {
 	struct be_uki *uki = &build->uki;
-	struct be_lock *lock = build->request->lock;
-	const struct be_node *stub = lock ? be_get_path(lock->manifest, "lock.stub") : NULL;
-	if (stub)
-		add_locked(&uki->packages, stub);
-	else if (be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
+	/* Of a manifest that is built again it is known. */
+	if (!uki->packages.n && be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
 		return be_hint(err,
 			       "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
 			       "have it");
 	uki->stub = (struct be_deb){ .package = &uki->packages.v[0], .tree = BE_TREE_INIT };
-	if (!stub)
-		return be_apt_fetch(&build->suite, &uki->stub.package, 1, err);
-	return be_lock_fetch(lock, &build->suite, &uki->stub.package, 1, err) != 0 ? -1 : be_lock_check(lock, err);
-}
-
-int be_uki_fetch(struct be_build *build, struct be_error *err)
-{
-	return fetch(build, err) != 0 ? -1 : be_deb_unpack(&build->uki.stub, &build->cache, err);
+	if (be_apt_fetch(&build->suite, &uki->stub.package, 1, err) != 0)
+		return -1;
+	return be_deb_unpack(&uki->stub, &build->cache, err);
 }
 
 static int write_stub(const struct be_uki *uki, const char *path, struct be_error *err)

@@ -89,7 +89,8 @@ static int keep_given(struct reader *reader, struct archive_entry *entry, const 
 		return 0;
 	if (type == AE_IFLNK)
 		return symlink(archive_entry_symlink(entry), to) == 0 ? 0 : be_fail_errno(err, errno, "%s", to);
-	be_autofd int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, archive_entry_perm(entry) & 0777);
+	be_autofd int fd =
+		open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, archive_entry_perm(entry) & 0777);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be created", to);
 	return archive_read_data_into_fd(reader->archive, fd) == ARCHIVE_OK ? 0 : fail(reader, err);
@@ -151,8 +152,8 @@ struct be_node *be_bundle_read(const char *path, const char *cache, struct be_st
 	if (be_cache_open(&opened, cache, err) == 0) {
 		reader.archive = archive_read_new();
 		if (read_all(&reader, err) == 0)
-			manifest = be_node_load(reader.manifest.data ? reader.manifest.data : "", reader.manifest.len, path,
-						err);
+			manifest = be_node_load(reader.manifest.data ? reader.manifest.data : "", reader.manifest.len,
+						path, err);
 		archive_read_free(reader.archive);
 	}
 	be_cache_close(&opened);

@@ -50,7 +50,7 @@ static int put_text(struct writer *writer, const char *name, const struct be_buf
 	if (put_header(writer, name, S_IFREG | 0644, (int64_t)text->len, NULL, err) != 0)
 		return -1;
 	return archive_write_data(writer->archive, text->data, text->len) == (la_ssize_t)text->len ? 0
-												    : fail(writer, err);
+												   : fail(writer, err);
 }
 
 static int put_file(struct writer *writer, const char *name, const char *path, unsigned mode, struct be_error *err)
@@ -124,8 +124,7 @@ static void want_object(struct writer *writer, const char *what, const char *sha
 	be_autoobject struct be_object object = { .path = NULL };
 	if (!be_hash_is_text(sha256) || be_strv_has(&writer->objects, sha256))
 		return;
-	if (be_cache_object(&writer->cache, sha256, &object) ||
-	    (file && take_part(writer, file, offset, size, sha256)))
+	if (be_cache_object(&writer->cache, sha256, &object) || (file && take_part(writer, file, offset, size, sha256)))
 		be_strv_add(&writer->objects, sha256);
 	else
 		be_strv_addf(&writer->pack->lock->absent,
@@ -187,7 +186,8 @@ static int put_given(struct writer *writer, const char *name, const char *path, 
 	if (be_root_list(&root, "/", &names) != 0)
 		return be_fail_errno(err, errno, "%s", path);
 	for (size_t i = 0; i < names.n; i++) {
-		be_autofree char *inner = be_strf("%s/%s", name, names.v[i]), *full = be_strf("%s/%s", path, names.v[i]);
+		be_autofree char *inner = be_strf("%s/%s", name, names.v[i]),
+				 *full = be_strf("%s/%s", path, names.v[i]);
 		if (put_given(writer, inner, full, err) != 0)
 			return -1;
 	}
@@ -200,7 +200,8 @@ static int put_programs(struct writer *writer, struct be_error *err)
 	const struct be_strv *programs = writer->pack->programs;
 	for (size_t i = 0; i < programs->n; i++) {
 		const char *equals = strchr(programs->v[i], '=');
-		if (!equals || equals == programs->v[i] || memchr(programs->v[i], '/', (size_t)(equals - programs->v[i])))
+		if (!equals || equals == programs->v[i] ||
+		    memchr(programs->v[i], '/', (size_t)(equals - programs->v[i])))
 			return be_fail_usage(err, "--program %s: is not NAME=PATH", programs->v[i]);
 		be_autofree char *name = be_strf("given/%.*s", (int)(equals - programs->v[i]), programs->v[i]);
 		be_autofree char *real = realpath(equals + 1, NULL);
@@ -281,10 +282,10 @@ static int find_all(struct writer *writer, struct be_packages *packages, struct 
 	const char *name = be_lock_suite(lock);
 	if (!name || !be_suite_name_is_sane(name))
 		return be_fail_usage(err, "manifest: lock.suite names no Debian release");
-	if (be_lock_packages(lock, &none, packages, &named, err) != 0 || be_lock_kernel(lock, kernel, err) != 0)
+	if (be_lock_packages(lock, &none, packages, &named, err) != 0 || be_lock_kernel(lock, kernel, err) != 0 ||
+	    be_lock_stub(lock, kernel, err) != 0)
 		return -1;
-	be_autofree struct be_package **wanted =
-		be_alloc((packages->n + kernel->n + 1) * sizeof(struct be_package *));
+	be_autofree struct be_package **wanted = be_alloc((packages->n + kernel->n + 1) * sizeof(struct be_package *));
 	for (size_t i = 0; i < packages->n; i++)
 		wanted[n++] = &packages->v[i];
 	for (size_t i = 0; i < kernel->n; i++)

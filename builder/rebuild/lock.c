@@ -88,6 +88,12 @@ int be_lock_kernel(const struct be_lock *lock, struct be_packages *packages, str
 	return 0;
 }
 
+int be_lock_stub(const struct be_lock *lock, struct be_packages *packages, struct be_error *err)
+{
+	const struct be_node *stub = be_get_path(lock->manifest, "lock.stub");
+	return stub ? add_package(stub, packages, err) : 0;
+}
+
 void be_lock_differs(struct be_lock *lock, const char *help, const char *fmt, ...)
 {
 	va_list args;

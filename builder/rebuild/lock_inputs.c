@@ -57,14 +57,16 @@ static int locked_inputs(struct be_build *build, const struct be_strv *names, st
 	struct be_lock *lock = build->request->lock;
 	be_autopackages struct be_packages kernel = { 0 };
 	if (be_lock_packages(lock, names, &build->packages, &build->named, err) != 0 ||
-	    be_lock_kernel(lock, &kernel, err) != 0)
+	    be_lock_kernel(lock, &kernel, err) != 0 || be_lock_stub(lock, &build->uki.packages, err) != 0)
 		return -1;
-	size_t n = 0, total = build->packages.n + kernel.n;
+	size_t n = 0, total = build->packages.n + kernel.n + build->uki.packages.n;
 	be_autofree struct be_package **wanted = be_alloc((total + 1) * sizeof(struct be_package *));
 	for (size_t i = 0; i < build->packages.n; i++)
 		wanted[n++] = &build->packages.v[i];
 	for (size_t i = 0; !build->request->kernel && i < kernel.n; i++)
 		wanted[n++] = &kernel.v[i];
+	for (size_t i = 0; i < build->uki.packages.n; i++)
+		wanted[n++] = &build->uki.packages.v[i];
 	if (be_lock_fetch(lock, &build->suite, wanted, n, err) != 0)
 		return -1;
 	if (build->request->kernel)
@@ -160,6 +162,18 @@ static int nearest_kernel(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* Without it in the packages it is looked for in the suite. */
+static void nearest_stub(struct be_build *build)
+{
+	be_autoobject struct be_object object = { .path = NULL };
+	struct be_packages *stub = &build->uki.packages;
+	if (!stub->n || be_cache_object(&build->cache, stub->v[0].sha256, &object))
+		return;
+	be_strv_addf(&build->request->lock->drifts, "stub of the unified image: %s %s asked, the suite's built",
+		     stub->v[0].name, stub->v[0].version);
+	be_packages_free(stub);
+}
+
 static int nearest(struct be_build *build, const struct be_strv *names, struct be_error *err)
 {
 	struct be_lock *lock = build->request->lock;
@@ -168,6 +182,7 @@ static int nearest(struct be_build *build, const struct be_strv *names, struct b
 	if (be_suite_open(&build->suite, &build->cache, &build->progress, name, err) != 0)
 		return -1;
 	be_strv_free(&lock->absent);
+	nearest_stub(build);
 	return nearest_packages(build, names, err) != 0 ? -1 : nearest_kernel(build, err);
 }
 

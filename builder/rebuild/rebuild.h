@@ -14,7 +14,8 @@ struct be_rebuild {
 /* Is @path something that be_rebuild_open takes? */
 bool be_rebuild_is_source(const char *path);
 /* Reads the manifest; of a bundle everything else goes into the cache at @cache. */
-int be_rebuild_open(struct be_rebuild *rebuild, const char *path, const char *cache, struct be_error *err) BE_MUST_CHECK;
+int be_rebuild_open(struct be_rebuild *rebuild, const char *path, const char *cache,
+		    struct be_error *err) BE_MUST_CHECK;
 void be_rebuild_close(struct be_rebuild *rebuild);
 #define be_autorebuild be_cleanup(be_rebuild_close)
 

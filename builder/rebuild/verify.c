@@ -40,10 +40,11 @@ void be_verify_manifest(const struct be_node *manifest, struct be_verified *veri
 	for (size_t i = 0; i < list->n; i++) {
 		const char *name = be_get_str(list->items[i], "name", "?");
 		int64_t size = be_get_int(list->items[i], "size", -1);
-		if (be_get_int(list->items[i], "offset", -1) != at || size <= 0 || size % 4)
-			be_strv_addf(&verified->problems,
-				     "manifest: member %s does not begin where the one before it ends, or has an odd size",
-				     name);
+		if (be_get_int(list->items[i], "offset", -1) != at || size <= 0 || size % 4 != 0)
+			be_strv_addf(
+				&verified->problems,
+				"manifest: member %s does not begin where the one before it ends, or has an odd size",
+				name);
 		if (!be_hash_is_text(be_get_str(list->items[i], "sha256", NULL)))
 			be_strv_addf(&verified->problems, "manifest: member %s has no SHA-256", name);
 		at += size > 0 ? size : 0;
@@ -55,14 +56,16 @@ void be_verify_manifest(const struct be_node *manifest, struct be_verified *veri
 
 /* One file of the folder by the hash that @stated has under @key. */
 static int check_file(const char *dir, const char *file, const struct be_node *stated, const char *key,
-		      struct be_hash *id, struct be_verified *verified, struct be_error *err)
+		      struct be_buf *lines, struct be_verified *verified, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/%s", dir, file);
 	char sha256[BE_HASH_TEXT];
 	int64_t size;
 	const char *wanted = be_get_str(stated, key, NULL);
-	if (be_hash_file(path, sha256, &size, err) != 0 || (id && be_hash_add_file(id, path, err) != 0))
+	if (be_hash_file(path, sha256, &size, err) != 0)
 		return -1;
+	if (lines)
+		be_buf_addf(lines, "%s  %s\n", sha256, file);
 	if (wanted && !be_streq(wanted, sha256))
 		be_strv_addf(&verified->problems, "%s: SHA-256 %.12s, the manifest says %.12s", file, sha256, wanted);
 	int64_t bytes = be_get_int(stated, "size", size);
@@ -84,7 +87,7 @@ static int check_cmdline(const char *dir, const struct be_node *manifest, struct
 	return 0;
 }
 
-/* `id` is over kernel, initrd, cmdline and plan. */
+/* `id` is over the lines that sha256sum prints of kernel, initrd, cmdline and plan. */
 static int check_files(const char *dir, const struct be_node *manifest, struct be_verified *verified,
 		       struct be_error *err)
 {
@@ -92,14 +95,16 @@ static int check_files(const char *dir, const struct be_node *manifest, struct b
 	char text[BE_HASH_TEXT];
 	const struct be_node *image = be_get(manifest, "image"), *kernel = be_get_path(manifest, "lock.kernel");
 	const char *stated = be_get_str(image, "id", "");
-	be_hash_start(&id);
-	if (check_file(dir, "vmlinuz", be_get(image, "kernel"), "sha256", &id, verified, err) != 0 ||
-	    check_file(dir, "initrd.img", be_get(image, "initrd"), "sha256", &id, verified, err) != 0 ||
-	    check_file(dir, "cmdline", NULL, "sha256", &id, verified, err) != 0 ||
-	    check_file(dir, "plan.yaml", NULL, "sha256", &id, verified, err) != 0 ||
+	be_autobuf struct be_buf lines = { 0 };
+	if (check_file(dir, "vmlinuz", be_get(image, "kernel"), "sha256", &lines, verified, err) != 0 ||
+	    check_file(dir, "initrd.img", be_get(image, "initrd"), "sha256", &lines, verified, err) != 0 ||
+	    check_file(dir, "cmdline", NULL, "sha256", &lines, verified, err) != 0 ||
+	    check_file(dir, "plan.yaml", NULL, "sha256", &lines, verified, err) != 0 ||
 	    (be_get(kernel, "config_sha256") &&
 	     check_file(dir, "kernel.config", kernel, "config_sha256", NULL, verified, err) != 0))
 		return -1;
+	be_hash_start(&id);
+	be_hash_add(&id, lines.data, lines.len);
 	be_hash_end(&id, text);
 	if (strlen(stated) < 12 || strncmp(stated, text, 12) != 0)
 		be_strv_addf(&verified->problems, "id: the files give %.12s, the manifest says %s", text, stated);

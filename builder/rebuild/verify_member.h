@@ -7,8 +7,8 @@
 
 struct be_unpacked {
 	const struct be_node *manifest;
-	char plan[BE_HASH_TEXT];        /* of the plan beside the initrd */
-	struct be_strv folders;         /* made so far, and links that lead to folders */
+	char plan[BE_HASH_TEXT]; /* of the plan beside the initrd */
+	struct be_strv folders;  /* made so far, and links that lead to folders */
 };
 void be_unpacked_free(struct be_unpacked *unpacked);
 #define be_autounpacked be_cleanup(be_unpacked_free)

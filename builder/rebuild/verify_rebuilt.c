@@ -58,7 +58,8 @@ static void compare_members(const char *name, const struct be_member *a, const s
 	size_t n = 0;
 	for (size_t i = 0; i < a->n; i++) {
 		const struct be_member_entry *other = be_member_find(b, a->v[i].path);
-		be_autofree char *text = other ? file_difference(&a->v[i], other) : be_strdup("not in it when built again");
+		be_autofree char *text =
+			other ? file_difference(&a->v[i], other) : be_strdup("not in it when built again");
 		if (text)
 			add_line(name, &n, problems, a->v[i].path, text);
 	}
@@ -103,7 +104,7 @@ static int compare_segments(const char *dir, const struct be_node *manifest, con
 		else if (compare_segment(dir, old->items[i], built, other, verified, err) != 0)
 			return -1;
 	}
-	for (size_t i = 0; new && new->kind == BE_SEQ && i < new->n; i++)
+	for (size_t i = 0; new &&new->kind == BE_SEQ &&i < new->n; i++)
 		if (!find_segment(manifest, be_get_str(new->items[i], "name", "?")))
 			be_strv_addf(&verified->problems, "member %s: only there when built again",
 				     be_get_str(new->items[i], "name", "?"));

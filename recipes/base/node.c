@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,11 +13,16 @@
 const char *be_node_intern(const char *name)
 {
 	static struct be_strv names;
-	for (size_t i = 0; i < names.n; i++)
-		if (strcmp(names.v[i], name) == 0)
-			return names.v[i];
-	be_strv_add(&names, name);
-	return names.v[names.n - 1];
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	size_t i = 0;
+	pthread_mutex_lock(&lock);
+	while (i < names.n && strcmp(names.v[i], name) != 0)
+		i++;
+	if (i == names.n)
+		be_strv_add(&names, name);
+	const char *kept = names.v[i];
+	pthread_mutex_unlock(&lock);
+	return kept;
 }
 
 void be_node_free(struct be_node *node)
@@ -376,8 +382,8 @@ void be_add_str(struct be_node *seq, const char *value)
 
 const char *be_where(const struct be_node *node)
 {
-	static char ring[8][512];
-	static unsigned next;
+	static _Thread_local char ring[8][512];
+	static _Thread_local unsigned next;
 	if (!node || !node->file)
 		return "";
 	char *out = ring[next++ % BE_ARRAY_LEN(ring)];
