@@ -11,6 +11,7 @@ int be_cmd_jobs(int argc, char **argv);      /* mkbenchenv jobs JOB [--json] */
 int be_cmd_boot(int argc, char **argv);      /* mkbenchenv boot IMAGE -o RESULT */
 int be_cmd_inventory(int argc, char **argv); /* mkbenchenv inventory -o IMAGE */
 int be_cmd_lava(int argc, char **argv);      /* mkbenchenv lava IMAGE */
+int be_cmd_serve(int argc, char **argv);     /* mkbenchenv serve IMAGE... --interface IF -o RESULTS */
 int be_cmd_receive(int argc, char **argv);   /* mkbenchenv receive CONSOLE-LOG -o RESULT */
 int be_cmd_verify(int argc, char **argv);    /* mkbenchenv verify IMAGE|MANIFEST [--rebuild] */
 int be_cmd_pack(int argc, char **argv);      /* mkbenchenv pack MANIFEST -o BUNDLE */

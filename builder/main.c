@@ -17,6 +17,7 @@ static const struct command {
 } commands[] = {
 	{ "build", be_cmd_build, "an image of a job; the default" },
 	{ "boot", be_cmd_boot, "an image in its QEMU twin, and the result of the run" },
+	{ "serve", be_cmd_serve, "images for a lab's machines by PXE, and their results" },
 	{ "receive", be_cmd_receive, "a result out of the log of a machine's console" },
 	{ "inventory", be_cmd_inventory, "an image that describes the machine it boots on" },
 	{ "lava", be_cmd_lava, "a LAVA job definition of an image" },

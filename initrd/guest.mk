@@ -15,7 +15,11 @@ GUEST_LINK := -Wl,--dynamic-linker=$(GUEST_LIB)/$(GUEST_LOADER) -Wl,-rpath,$(GUE
 	-Wl,--as-needed
 GUEST_PROGRAMS := $(GUEST)/init $(GUEST)/disk-setup
 
-guest: $(GUEST).libraries
+guest: $(GUEST).libraries $(GUEST)/lease
+
+$(GUEST)/lease: initrd/network/lease.sh
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
 
 $(GUEST)/init: $(BUILD)/obj/initrd/main.o $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a \
 	initrd/guest.mk

@@ -4,36 +4,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "disk-setup/setup.h"
 #include "initrd/inventory/inventory.h"
-#include "initrd/modules.h"
-#include "initrd/port.h"
+#include "initrd/outlet.h"
 #include "initrd/runner.h"
 #include "initrd/supervisor.h"
 #include "initrd/system.h"
-
-#define PORT_WAIT 3.0 /* seconds for the host's port to appear after its drivers were loaded */
-
-/* Opens where the delivery goes to. NULL when there is nowhere: the run then only shows on the console. */
-static struct be_delivery *open_delivery(void)
-{
-	static const char *const drivers[] = { "virtio_pci", "virtio_mmio", "virtio_console" };
-	struct be_error err = BE_ERROR_INIT;
-	for (size_t i = 0; i < BE_ARRAY_LEN(drivers); i++)
-		be_module_load(drivers[i], &err);
-	const struct be_root real = { .prefix = NULL };
-	enum be_framing framing = BE_RAW;
-	int fd = be_port_open(&real, BE_TWIN_PORT_NAME, PORT_WAIT);
-	if (fd < 0) {
-		be_log("no virtio-serial port %s: delivery goes to the serial console", BE_TWIN_PORT_NAME);
-		framing = BE_BASE64;
-		fd = be_serial_open(&real);
-	}
-	struct be_delivery *delivery = fd >= 0 ? be_delivery_open(fd, framing, &err) : NULL;
-	if (!delivery)
-		be_log("no delivery: %s", fd < 0 ? "there is no serial console" : err.text);
-	return delivery;
-}
 
 /* A crash ends in a restart, which the twin turns into an end; what was delivered before it stays. A command line that
  * says otherwise is somebody's wish.
@@ -94,11 +69,11 @@ int main(int argc, char **argv)
 	int link[2];
 	struct be_supervisor s = {
 		.state_dir = BE_STATE_DIR,
-		.delivery = open_delivery(),
 		.watchdog = { .fd = -1, .wanted = true },
 		.deadline = BE_LIMIT_UNTIL_PLAN,
 		.stage = "start",
 	};
+	be_outlet_open(&s);
 	s.runner = start_runner(link);
 	s.link = link[0];
 	be_supervise(&s);

@@ -16,7 +16,10 @@
 #include "initrd/system.h"
 
 #define TICK_MS 1000
-#define KILL_SECONDS 5.0 /* for the runner to disappear after SIGKILL; a process in the kernel may not */
+/* For the server to take the statement: the workload waits meanwhile, and it goes with the rest should it be late. */
+#define STATEMENT_SECONDS 60.0
+#define REST_SECONDS 600.0 /* for all the rest: a server that is started anew is found again */
+#define KILL_SECONDS 5.0   /* for the runner to disappear after SIGKILL; a process in the kernel may not */
 
 int be_conclude(const char *path, const char *state, const char *step, const char *reason, struct be_error *err)
 {
@@ -40,13 +43,29 @@ int be_conclude(const char *path, const char *state, const char *step, const cha
 	return be_write_file(path, text.data, text.len, 0644, err);
 }
 
+static void feed(void *data)
+{
+	be_watchdog_feed(data);
+}
+
+/* A long delivery must not look like a hang, and what a server has taken need not lie here. */
+static void written(void *data)
+{
+	struct be_supervisor *s = data;
+	be_watchdog_feed(&s->watchdog);
+	if (s->upload)
+		be_upload_push_parts(s->upload);
+}
+
 /* Delivers one file of the state folder; says so on the console when that fails, since nothing else can. */
 static int deliver_file(struct be_supervisor *s, const char *name, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/%s", s->state_dir, name);
 	if (!s->delivery)
 		return be_fail(err, "there is no port to deliver to");
-	return be_delivery_add_file(s->delivery, name, path, err);
+	if (be_delivery_add_file(s->delivery, name, path, err) != 0)
+		return -1;
+	return s->upload ? be_upload_push(s->upload, STATEMENT_SECONDS, err) : 0;
 }
 
 static int deliver_log(struct be_supervisor *s, struct be_error *err)
@@ -57,15 +76,44 @@ static int deliver_log(struct be_supervisor *s, struct be_error *err)
 	return be_delivery_add(s->delivery, "kernel.log", log.data, log.len, err);
 }
 
+static int stream_rest(struct be_supervisor *s, struct be_error *err)
+{
+	be_autofree char *outputs = be_strf("%s/workload", s->state_dir),
+			 *after = be_strf("%s/after.yaml", s->state_dir);
+	if (be_delivery_add_dir(s->delivery, "workload", outputs, err) != 0 || deliver_log(s, err) != 0 ||
+	    be_delivery_add_file(s->delivery, "after.yaml", after, err) != 0)
+		return -1;
+	return be_delivery_complete(s->delivery, err);
+}
+
+/* The whole stream once more: of what went to a server that is gone, nobody here knows what arrived. */
+static int deliver_elsewhere(struct be_supervisor *s, struct be_error *err)
+{
+	be_autofree char *before = be_strf("%s/before.yaml", s->state_dir);
+	be_delivery_free(s->delivery);
+	s->delivery = NULL;
+	s->upload = NULL;
+	s->fall_back(s);
+	if (!s->delivery)
+		return be_fail(err, "there is no other place to deliver to");
+	be_delivery_watch(s->delivery, written, s);
+	if (be_exists(before) && be_delivery_add_file(s->delivery, "before.yaml", before, err) != 0)
+		return -1;
+	return stream_rest(s, err);
+}
+
 static int deliver_rest(struct be_supervisor *s, struct be_error *err)
 {
 	if (!s->delivery)
 		return be_fail(err, "there is no port to deliver to");
-	be_autofree char *outputs = be_strf("%s/workload", s->state_dir);
-	if (be_delivery_add_dir(s->delivery, "workload", outputs, err) != 0 || deliver_log(s, err) != 0 ||
-	    deliver_file(s, "after.yaml", err) != 0)
-		return -1;
-	return be_delivery_complete(s->delivery, err);
+	int rc = stream_rest(s, err);
+	if (!s->upload)
+		return rc;
+	if (rc == 0 && be_upload_push(s->upload, REST_SECONDS, err) == 0 &&
+	    be_upload_end(s->upload, REST_SECONDS, err) == 0)
+		return 0;
+	be_log("delivery: %s", err->text);
+	return s->fall_back ? deliver_elsewhere(s, err) : -1;
 }
 
 static void answer(struct be_supervisor *s, int rc, const struct be_error *err)
@@ -159,15 +207,14 @@ static int receive(struct be_supervisor *s)
 	return 1;
 }
 
-static void feed(void *data)
-{
-	be_watchdog_feed(data);
-}
-
 void be_supervise(struct be_supervisor *s)
 {
 	if (s->delivery)
-		be_delivery_watch(s->delivery, feed, &s->watchdog);
+		be_delivery_watch(s->delivery, written, s);
+	if (s->upload) {
+		s->upload->progress = feed;
+		s->upload->data = &s->watchdog;
+	}
 	bool connected = true;
 	int status = 0;
 	if (s->runner < 0) {

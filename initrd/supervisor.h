@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "initrd/deliver.h"
+#include "initrd/network/upload.h"
 #include "initrd/watchdog.h"
 
 #define BE_LIMIT_UNTIL_PLAN 600 /* seconds for a run whose plan was not read yet */
@@ -15,6 +16,9 @@ struct be_supervisor {
 	int link;                     /* our end of the socket pair; see initrd/link.h */
 	const char *state_dir;        /* where the runner leaves what is to be delivered */
 	struct be_delivery *delivery; /* NULL: there is nowhere to deliver to */
+	struct be_upload *upload;     /* what @delivery writes goes on to a server; NULL: it goes where it should */
+	/* Another place, when the server is lost: sets @delivery, may leave it NULL. The caller frees @delivery. */
+	void (*fall_back)(struct be_supervisor *s);
 	struct be_watchdog watchdog;
 	double deadline; /* by be_monotonic(); 0: none */
 	char stage[256]; /* what the runner said last */

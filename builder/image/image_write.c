@@ -10,6 +10,7 @@
 #include "builder/image/image_folder.h"
 #include "builder/image/image_parts.h"
 #include "builder/image/uki.h"
+#include "builder/lab/boot_files.h"
 
 /* By what the manifest says: a folder of somebody else may hold files of the same names. */
 static bool is_image(const char *path)
@@ -103,11 +104,29 @@ static void make_id(struct be_build *build)
 	be_hash_end(&id, build->id);
 }
 
+/* What the usual network boot loaders read, so that the folder can be served as it is. */
+static int write_boot_files(const struct be_build *build, const char *dir, struct be_error *err)
+{
+	be_autobuf struct be_buf ipxe = { 0 }, grub = { 0 }, pxelinux = { 0 };
+	be_autofree char *text = be_strdup(build->cmdline.data), *folder = be_strf("%s/pxelinux.cfg", dir);
+	const char *cmdline = be_trim(text);
+	be_boot_file_ipxe(cmdline, &ipxe);
+	be_boot_file_grub(cmdline, &grub);
+	be_boot_file_pxelinux(cmdline, "", NULL, &pxelinux);
+	if (mkdir(folder, 0755) != 0 || chmod(folder, 0755) != 0)
+		return be_fail_errno(err, errno, "%s: cannot be made", folder);
+	if (write_text(dir, "boot.ipxe", ipxe.data, ipxe.len, err) != 0 ||
+	    write_text(dir, "grub.cfg", grub.data, grub.len, err) != 0)
+		return -1;
+	return write_text(folder, "default", pxelinux.data, pxelinux.len, err);
+}
+
 static int write_files(struct be_build *build, const char *dir, struct be_error *err)
 {
 	if (be_image_write_initrd(build, dir, err) != 0 ||
 	    write_text(dir, "cmdline", build->cmdline.data, build->cmdline.len, err) != 0 ||
-	    write_text(dir, "plan.yaml", build->plan.data, build->plan.len, err) != 0)
+	    write_text(dir, "plan.yaml", build->plan.data, build->plan.len, err) != 0 ||
+	    write_boot_files(build, dir, err) != 0)
 		return -1;
 	if (build->kernel.config.path &&
 	    write_text(dir, "kernel.config", build->kernel.config_text.data, build->kernel.config_text.len, err) != 0)

@@ -1,0 +1,321 @@
+#include "builder/lab/serve.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "builder/lab/daemon.h"
+#include "builder/lab/follow.h"
+#include "builder/lab/machines.h"
+#include "builder/lab/runs.h"
+#include "builder/progress.h"
+
+#define TICK_NS 200000000
+
+struct serve {
+	const struct be_serve_request *request;
+	struct be_machines machines;
+	struct be_lab_config config;
+	char address[INET_ADDRSTRLEN], network[INET_ADDRSTRLEN];
+	struct be_site site;
+	struct be_table table;
+	struct be_runs runs;
+	struct be_daemon dnsmasq, nginx;
+	struct be_follow access, leases;
+	struct be_error failure; /* of a line of a log; the loop ends with it */
+	bool failed;
+};
+
+/* The interface's first IPv4 address and its network. */
+static int find_address(struct serve *s, struct be_error *err)
+{
+	struct ifaddrs *list = NULL;
+	if (getifaddrs(&list) != 0)
+		return be_fail_errno(err, errno, "the network interfaces cannot be listed");
+	bool there = false, found = false;
+	for (const struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
+		there = there || strcmp(i->ifa_name, s->request->interface) == 0;
+		if (strcmp(i->ifa_name, s->request->interface) != 0 || !i->ifa_addr || !i->ifa_netmask ||
+		    i->ifa_addr->sa_family != AF_INET)
+			continue;
+		struct in_addr address = ((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
+		struct in_addr mask = ((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
+		struct in_addr network = { .s_addr = address.s_addr & mask.s_addr };
+		inet_ntop(AF_INET, &address, s->address, sizeof(s->address));
+		inet_ntop(AF_INET, &network, s->network, sizeof(s->network));
+		found = true;
+	}
+	freeifaddrs(list);
+	if (found)
+		return 0;
+	be_fail_usage(err, there ? "interface %s: has no IPv4 address" : "interface %s: there is none of this name",
+		      s->request->interface);
+	return be_hint(err, "`ip address` lists the interfaces and their addresses");
+}
+
+static void configure(struct serve *s, const char *state)
+{
+	const struct be_serve_request *r = s->request;
+	s->config = (struct be_lab_config){ .state = state,
+					    .interface = r->interface,
+					    .address = s->address,
+					    .network = s->network,
+					    .range = r->range,
+					    .port = r->port,
+					    .loader = r->loader,
+					    .append = r->append ? r->append : "",
+					    .maps = s->machines.maps,
+					    .n_maps = s->machines.n_maps,
+					    .images = s->machines.images,
+					    .n_images = s->machines.n_images };
+}
+
+static char *state_of(const struct be_serve_request *r)
+{
+	return r->state ? be_strdup(r->state) : be_strf(BE_SERVE_STATE "/%s", r->interface);
+}
+
+static int read_request(struct serve *s, struct be_error *err)
+{
+	return be_machines_read(&s->machines, s->request, err) != 0 ? -1 : find_address(s, err);
+}
+
+int be_serve_print_config(const struct be_serve_request *request, struct be_buf *out, struct be_error *err)
+{
+	struct serve s = { .request = request };
+	be_autofree char *state = state_of(request);
+	int rc = read_request(&s, err);
+	if (rc == 0) {
+		configure(&s, state);
+		be_buf_addf(out, "### %s/" BE_SITE_DNSMASQ "\n", state);
+		be_lab_dnsmasq(&s.config, out);
+		be_buf_addf(out, "\n### %s/" BE_SITE_NGINX "\n", state);
+		be_lab_nginx(&s.config, out);
+	}
+	be_machines_free(&s.machines);
+	return rc;
+}
+
+/* Keeps the first error that came up while a log was read. */
+static void note(struct serve *s, int rc, const struct be_error *err)
+{
+	if (rc == 0 || s->failed)
+		return;
+	s->failed = true;
+	s->failure = *err;
+}
+
+/* A machine asked what to boot, and was told. */
+static void machine_asked(struct serve *s, const json_t *line)
+{
+	char mac[18];
+	struct be_error err = BE_ERROR_INIT;
+	const char *said = json_string_value(json_object_get(line, "mac"));
+	const char *image = json_string_value(json_object_get(line, "image"));
+	const char *token = json_string_value(json_object_get(line, "token"));
+	if (!said || !image || !token || !be_mac_parse(said, mac))
+		return;
+	be_autofree char *name = be_machines_name(&s->machines, mac);
+	note(s, be_runs_begin(&s->runs, token, mac, name, image, &err), &err);
+	be_table_set(&s->table, name, image, "loader", NULL);
+}
+
+/* "/run/TOKEN/..." and "/put/TOKEN/..." */
+static struct be_lab_run *run_of(struct serve *s, const char *uri)
+{
+	be_autofree char *token = be_strndup(uri + strlen("/run/"), BE_TOKEN_LENGTH);
+	return be_runs_find(&s->runs, token);
+}
+
+static void file_sent(struct serve *s, const char *uri, const json_t *line)
+{
+	const struct be_lab_run *run = run_of(s, uri);
+	bool whole = be_streq(json_string_value(json_object_get(line, "complete")), "OK");
+	if (!run || !whole)
+		return;
+	if (be_ends(uri, "/vmlinuz"))
+		be_table_set(&s->table, run->machine, NULL, "kernel", NULL);
+	else if (be_ends(uri, "/initrd.img"))
+		be_table_set(&s->table, run->machine, NULL, "initrd", NULL);
+}
+
+static void part_came(struct serve *s, const char *uri)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *token = be_strndup(uri + strlen("/put/"), BE_TOKEN_LENGTH);
+	if (be_ends(uri, "/end"))
+		note(s, be_runs_end(&s->runs, token, &err), &err);
+	else
+		note(s, be_runs_part(&s->runs, token, &err), &err);
+}
+
+static void take_request(void *data, const char *text)
+{
+	struct serve *s = data;
+	json_t *line = json_loads(text, 0, NULL);
+	const char *uri = json_string_value(json_object_get(line, "uri"));
+	const char *status = json_string_value(json_object_get(line, "status"));
+	const char *method = json_string_value(json_object_get(line, "method"));
+	bool get = be_streq(method, "GET");
+	if (uri && be_streq(status, "200") && get) {
+		if (be_starts(uri, "/run/"))
+			file_sent(s, uri, line);
+		else
+			machine_asked(s, line);
+	} else if (uri && be_starts(uri, "/put/") && get && be_streq(status, "204")) {
+		const struct be_lab_run *run = run_of(s, uri);
+		if (run)
+			be_table_set(&s->table, run->machine, NULL, "booted", NULL);
+	} else if (uri && be_starts(uri, "/put/") && be_streq(method, "PUT") && be_streq(status, "201")) {
+		part_came(s, uri);
+	}
+	json_decref(line);
+}
+
+/* "... DHCPACK(br0) 10.0.0.50 52:54:00:12:34:56", "... PXE(br0) 52:54:00:12:34:56 proxy", "... ignored" */
+static void take_lease(void *data, const char *text)
+{
+	struct serve *s = data;
+	be_autostrv struct be_strv words = { 0 };
+	be_strv_split(&words, text, " ");
+	bool ignored = words.n && be_streq(words.v[words.n - 1], "ignored");
+	bool lease = false;
+	for (size_t i = 0; i < words.n; i++) {
+		char mac[18];
+		lease = lease || be_starts(words.v[i], "DHCPACK(") || be_starts(words.v[i], "PXE(");
+		if ((!lease && !ignored) || !be_mac_parse(words.v[i], mac))
+			continue;
+		be_autofree char *name = be_machines_name(&s->machines, mac);
+		bool running = false;
+		for (size_t k = 0; k < s->runs.n; k++)
+			running = running || strcmp(s->runs.v[k].mac, mac) == 0;
+		if (!running)
+			be_table_set(&s->table, name, ignored ? "" : NULL, ignored ? "unknown" : "lease",
+				     ignored ? "not booted" : NULL);
+		return;
+	}
+}
+
+static int start(struct serve *s, struct be_error *err)
+{
+	be_autostrv struct be_strv dnsmasq = { 0 }, nginx = { 0 };
+	be_autofree char *access = be_strf("%s/" BE_LAB_ACCESS_LOG, s->site.state);
+	be_autofree char *dhcp_log = be_strf("%s/dnsmasq.log", s->site.state);
+	be_autofree char *web_log = be_strf("%s/nginx.log", s->site.state);
+	be_site_dnsmasq_argv(&s->site, &dnsmasq);
+	be_site_nginx_argv(&s->site, &nginx);
+	/* What an earlier server has read or written is no request of now. */
+	if (unlink(access) != 0 && errno != ENOENT)
+		return be_fail_errno(err, errno, "%s: cannot be removed", access);
+	if (be_follow_open(&s->access, access, err) != 0)
+		return -1;
+	if (chown(access, s->site.web_user, s->site.web_group) != 0)
+		return be_fail_errno(err, errno, "%s", access);
+	if (be_daemon_start(&s->nginx, "nginx", &nginx, web_log, err) != 0 ||
+	    be_daemon_start(&s->dnsmasq, "dnsmasq", &dnsmasq, dhcp_log, err) != 0)
+		return -1;
+	return be_follow_open(&s->leases, dhcp_log, err);
+}
+
+static void read_logs(struct serve *s)
+{
+	be_follow_read(&s->leases, take_lease, s);
+	be_follow_read(&s->access, take_request, s);
+}
+
+static int watch(struct serve *s, struct be_error *err)
+{
+	struct be_error interrupted = BE_ERROR_INIT;
+	while (be_interrupted(&interrupted) == 0) {
+		read_logs(s);
+		be_table_draw(&s->table);
+		if (s->failed) {
+			*err = s->failure;
+			return -1;
+		}
+		if (be_daemon_check(&s->nginx, err) != 0 || be_daemon_check(&s->dnsmasq, err) != 0 ||
+		    be_runs_expire(&s->runs, time(NULL), err) != 0)
+			return -1;
+		if (s->request->until && s->runs.results >= s->request->until)
+			return 0;
+		nanosleep(&(struct timespec){ .tv_nsec = TICK_NS }, NULL);
+	}
+	return 0;
+}
+
+static void say_ready(const struct serve *s)
+{
+	if (s->request->quiet)
+		return;
+	fprintf(stderr, "serve: %zu image%s on %s, http://%s:%d, %s; results in %s\n", s->machines.n_images,
+		s->machines.n_images == 1 ? "" : "s", s->request->interface, s->address, s->request->port,
+		s->request->range ? "DHCP server" : "proxy DHCP", s->request->output);
+}
+
+static int prepare(struct serve *s, struct be_error *err)
+{
+	be_autofree char *state = state_of(s->request);
+	if (geteuid() != 0) {
+		be_fail_usage(err, "DHCP, TFTP and HTTP have ports that only root can open");
+		return be_hint(err, "run it as root: the servers themselves give that up");
+	}
+	if (read_request(s, err) != 0 || be_site_open(&s->site, state, err) != 0)
+		return -1;
+	for (size_t i = 0; i < s->machines.n_images; i++)
+		if (be_site_add_image(&s->site, s->request->images->v[i], s->machines.ids[i], err) != 0)
+			return -1;
+	configure(s, s->site.state);
+	if (be_site_write(&s->site, &s->config, err) != 0)
+		return -1;
+	return be_runs_open(&s->runs, err);
+}
+
+static int serve(struct serve *s, struct be_error *err)
+{
+	if (prepare(s, err) != 0 || start(s, err) != 0)
+		return -1;
+	say_ready(s);
+	int rc = watch(s, err);
+	/* No request is answered after this, and what was answered before is in the log. */
+	be_daemon_stop(&s->dnsmasq);
+	be_daemon_stop(&s->nginx);
+	if (rc == 0) {
+		read_logs(s);
+		be_table_draw(&s->table);
+	}
+	return rc == 0 && s->failed ? (*err = s->failure, -1) : rc;
+}
+
+int be_serve(const struct be_serve_request *request, enum be_status *status, struct be_error *err)
+{
+	struct serve s = { .request = request,
+			   .site = { .lock = -1 },
+			   .access = { .fd = -1 },
+			   .leases = { .fd = -1 },
+			   .failure = BE_ERROR_INIT };
+	be_table_init(&s.table, request->quiet);
+	s.runs = (struct be_runs){
+		.site = &s.site, .table = &s.table, .output = request->output, .limit = request->limit
+	};
+	be_interrupt_catch();
+	int rc = serve(&s, err);
+	be_daemon_stop(&s.dnsmasq);
+	be_daemon_stop(&s.nginx);
+	*status = s.runs.worst;
+	if (rc == 0 && request->until && s.runs.results < request->until)
+		rc = be_fail(err, "stopped after %lld of %lld results", (long long)s.runs.results,
+			     (long long)request->until);
+	be_runs_close(&s.runs);
+	be_table_free(&s.table);
+	be_follow_close(&s.access);
+	be_follow_close(&s.leases);
+	be_site_close(&s.site);
+	be_machines_free(&s.machines);
+	return rc;
+}

@@ -1,0 +1,98 @@
+# The lab: a network namespace with a bridge, the server's address on it, and a tap for each machine. Sourced.
+# Traffic stays inside; nothing of it is seen outside.
+
+pxe_dir=$(mktemp -d "${TMPDIR:-/tmp}/be-pxe.XXXXXX")
+chmod 711 "$pxe_dir" # the servers do not run as root
+pxe_net=be-pxe-$$
+pxe_program=${MKBENCHENV:-build/mkbenchenv}
+
+say() { printf 'pxe: %s\n' "$*"; }
+fail() {
+	printf 'pxe: FAILED: %s\n' "$*" >&2
+	exit 1
+}
+inside() { ip netns exec "$pxe_net" "$@"; }
+
+pxe_end() {
+	status=$?
+	set +e
+	trap - EXIT
+	for pid in $(jobs -p); do kill "$pid" 2>/dev/null; done
+	wait
+	ip netns delete "$pxe_net" 2>/dev/null
+	if [ "$status" -eq 0 ]; then rm -rf "$pxe_dir"; else say "what was made is left in $pxe_dir"; fi
+	exit "$status"
+}
+trap pxe_end EXIT
+trap 'exit 1' INT TERM
+
+ip netns add "$pxe_net" || fail "no network namespace can be made"
+inside ip link set lo up
+inside ip link add br0 type bridge forward_delay 0
+inside ip address add 10.99.0.1/24 dev br0
+inside ip link set br0 up
+
+# iPXE waits 13 s for a router of IPv6: this one announces a network that leads nowhere.
+inside ip address add fd99::1/64 dev br0 nodad
+cat >"$pxe_dir/router.conf" <<EOF
+port=0
+interface=br0
+bind-interfaces
+enable-ra
+dhcp-range=fd99::,ra-only,64,10m
+ra-param=br0,10
+dhcp-leasefile=$pxe_dir/router.leases
+user=root
+EOF
+inside dnsmasq --keep-in-foreground --conf-file="$pxe_dir/router.conf" --log-facility="$pxe_dir/router.log" &
+
+# tap NAME: a port of the bridge for a machine
+tap() {
+	inside ip tuntap add "$1" mode tap
+	inside ip link set "$1" up master br0
+}
+
+# serve NAME ARGUMENT...: starts `mkbenchenv serve` with the state folder NAME, and waits until it is ready
+serve() {
+	serve_name=$1
+	shift
+	inside "$pxe_program" serve "$@" --interface br0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
+		2>>"$pxe_dir/serve-$serve_name.log" &
+	serve_pid=$!
+	for _ in $(seq 100); do
+		[ -e "$pxe_dir/serve-$serve_name.log" ] && grep -q 'results in' "$pxe_dir/serve-$serve_name.log" && return 0
+		kill -0 "$serve_pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$pxe_dir/serve-$serve_name.log" >&2
+	fail "serve does not start"
+}
+
+# machine NAME NUMBER ARGUMENT...: a QEMU machine with address 52:54:00:00:00:NUMBER that boots from the network. Its
+# console goes to NAME.console.
+machine() {
+	machine_name=$1
+	machine_number=$2
+	shift 2
+	inside timeout "${PXE_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -M q35 \
+		-accel tcg,thread=multi -cpu max -smp 2 -m "${PXE_MEMORY:-1G}" -display none -no-reboot \
+		-serial file:"$pxe_dir/$machine_name.console" \
+		-netdev tap,id=n0,ifname="tap$machine_number",script=no,downscript=no \
+		-device "${PXE_CARD:-virtio-net-pci}",netdev=n0,mac=52:54:00:00:00:"$machine_number""${PXE_CARD_MORE:-}" \
+		"$@" >"$pxe_dir/$machine_name.qemu" 2>&1 &
+	machine_pid=$!
+	eval "pid_$machine_name=$machine_pid"
+}
+
+# UEFI firmware with variables of its own
+uefi() {
+	cp /usr/share/OVMF/OVMF_VARS_4M.fd "$pxe_dir/$1.vars"
+	printf '%s\n' -drive if=pflash,format=raw,unit=0,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd \
+		-drive if=pflash,format=raw,unit=1,file="$pxe_dir/$1.vars"
+}
+
+# off NAME: the machine has ended by itself
+off() {
+	local pid=pid_$1
+	wait "${!pid}" || fail "the machine $1 did not switch itself off (status $?)"
+}
