@@ -27,6 +27,8 @@ static const char usage[] =
 	"  --mirror URL        of a manifest: and on this mirror or snapshot, not on the machine's\n"
 	"  --allow-drift       of a manifest: the nearest image, each difference a deviation\n"
 	"  --small             best compression instead of the quickest\n"
+	"  --ucode FILE        microcode for the early loader: a .deb of intel-microcode or\n"
+	"                      amd64-microcode, an early initrd or a vendor's container\n"
 	"  --uki               also uki.efi, one file that UEFI firmware starts by itself\n"
 	"  -q, --quiet         no progress\n";
 
@@ -38,7 +40,7 @@ struct build_options {
 	bool all;
 };
 
-enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT, UKI };
+enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT, UKI, UCODE };
 
 static void free_options(struct build_options *o)
 {
@@ -100,6 +102,9 @@ static int take_option(struct build_options *o, int c, char **argv)
 		return BE_OK;
 	case ALLOW_DRIFT:
 		o->rebuild.lock.allow_drift = true;
+		return BE_OK;
+	case UCODE:
+		o->image.ucode = optarg;
 		return BE_OK;
 	case UKI:
 		o->image.uki = true;
@@ -186,6 +191,7 @@ int be_cmd_build(int argc, char **argv)
 						 { "mirror", required_argument, NULL, MIRROR },
 						 { "allow-drift", no_argument, NULL, ALLOW_DRIFT },
 						 { "small", no_argument, NULL, SMALL },
+						 { "ucode", required_argument, NULL, UCODE },
 						 { "uki", no_argument, NULL, UKI },
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },

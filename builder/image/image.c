@@ -6,6 +6,7 @@
 
 #include "builder/image/image_parts.h"
 #include "builder/image/limits.h"
+#include "builder/image/ucode.h"
 #include "builder/image/uki.h"
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
@@ -244,7 +245,7 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 	size_t packages = build->selection.n, modules = packages + build->given.n + 1;
 	size_t guest = modules + 1, job = modules + 2;
 	size_t i = item == 0 ? modules : item <= modules ? item - 1 : item;
-	struct be_segment *segment = &build->segments[i];
+	struct be_segment *segment = &build->segments[build->early + i];
 	if (i == 0)
 		return be_segment_base(segment, cache, compressor, err);
 	if (i == modules)
@@ -259,15 +260,36 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 	return be_segment_package(segment, &build->suite, compressor, &build->debs[pick->package], &pick->paths, err);
 }
 
+/* The member before all others, where microcode is given or the manifest of a lock has some. */
+static int make_early(struct be_build *build, struct be_segment *segment, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const char *file = build->request->ucode, *sha256 = lock ? be_lock_segment(lock, BE_UCODE_MEMBER) : NULL;
+	if (file && be_kernel_config(&build->kernel, "MICROCODE") == BE_CONFIG_NO)
+		be_strv_addf(&build->limits, "kernel %s loads no microcode: CONFIG_MICROCODE is not set",
+			     build->kernel.release);
+	if (file && (be_segment_ucode(segment, &build->cache, file, err) != 0 ||
+		     be_hash_file(file, build->ucode_sha256, NULL, err) != 0))
+		return -1;
+	if (!file && sha256 && !be_segment_recall(segment, &build->cache, BE_UCODE_MEMBER, sha256))
+		be_lock_differs(lock, "--ucode FILE gives it", "member " BE_UCODE_MEMBER " is not in the cache");
+	build->early = segment->name != NULL;
+	return 0;
+}
+
 /* Packages whose member is in the cache are not read; of the others the archive must be there. */
 static int make_segments(struct be_build *build, struct be_error *err)
 {
 	be_progress_step(&build->progress, "members");
-	build->n = build->selection.n + build->given.n + 4;
+	struct be_segment early = { 0 };
+	if (make_early(build, &early, err) != 0)
+		return -1;
+	build->n = build->early + build->selection.n + build->given.n + 4;
 	be_progress_note(&build->progress, "packing %zu members", build->n);
 	build->segments = be_alloc(build->n * sizeof(*build->segments));
+	build->segments[0] = early; /* the base takes its place where there is none */
 	build->guest = be_node_seq();
-	if (be_parallel(build->n, make_segment, build, err) != 0)
+	if (be_parallel(build->n - build->early, make_segment, build, err) != 0)
 		return -1;
 	int64_t bytes = 0;
 	for (size_t i = 0; i < build->n; i++)

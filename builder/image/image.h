@@ -18,6 +18,7 @@ struct be_build_request {
 	const struct be_strv *programs; /* --program NAME=PATH, or NULL */
 	struct be_shared *shared;       /* with other builds of this process, or NULL */
 	struct be_lock *lock;           /* of the manifest that is built again, or NULL */
+	const char *ucode;              /* --ucode FILE, or NULL */
 	bool small;                     /* --small: best compression */
 	bool uki;                       /* --uki: a unified kernel image too */
 	bool quiet;

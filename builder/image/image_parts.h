@@ -27,7 +27,8 @@ struct be_build {
 	struct be_deb *debs; /* one a package */
 	struct be_selection selection;
 	struct be_givens given;      /* --program */
-	struct be_segment *segments; /* base, one a picked package, one a given program, modules, guest, job */
+	struct be_segment *segments; /* microcode if there is any, base, one a picked package, one a given program,
+					modules, guest, job */
 	size_t n;
 	struct be_node *guest;       /* manifest's lock.guest */
 	struct be_strv notes;        /* of the modules, for the deviations */
@@ -36,6 +37,8 @@ struct be_build {
 	char initrd_sha256[BE_HASH_TEXT], id[BE_HASH_TEXT];
 	int64_t initrd_size;
 	struct be_uki uki;
+	size_t early;                    /* members before the base: 1 with microcode */
+	char ucode_sha256[BE_HASH_TEXT]; /* of the file that it came from */
 };
 
 /* The manifest of a finished image (SCHEMA.md, section 6). */
