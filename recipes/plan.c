@@ -100,6 +100,7 @@ static int make(struct be_planner *p, struct be_error *err)
 	    be_plan_settings(p, err) || be_plan_image(p, err) || plan_expect(p, err) || be_plan_keys(p, err) ||
 	    be_plan_wanted(p, err) || be_plan_after(p, err))
 		return -1;
+	be_plan_firmware(p);
 	be_plan_built(p);
 	be_plan_rule_changes(p);
 	return plan_timeout(p);

@@ -91,7 +91,9 @@ static int read_microcode(const char *path, const struct be_cache *cache, struct
 	be_autobuf struct be_buf file = { 0 };
 	if (be_read_file(path, CONTAINER_MAX, &file, err) != 0)
 		return be_hint(err, "--ucode takes a file");
-	int vendor = vendor_of(file.data ? file.data : "", file.len);
+	if (!file.len)
+		return no_microcode(path, err);
+	int vendor = vendor_of(file.data, file.len);
 	if (vendor != VENDORS)
 		be_buf_add(&found[vendor], file.data, file.len);
 	else if ((be_ends(path, ".deb") || (file.len > 6 && memcmp(file.data, "070701", 6) == 0)) &&

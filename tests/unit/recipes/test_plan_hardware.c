@@ -1,0 +1,56 @@
+/* What a host file says its hardware needs: kernel options in LKP's forms, and firmware. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "host.h"
+#include "plan.h"
+
+/* The plan of a small job on the host `qemu` with one more key. */
+static struct be_node *plan_with(const char *key, const char *value)
+{
+	static const char job_text[] = "testcase: mytest\nlkp_rules: 2023-07-06\nmytest: {argv: [\"true\"]}\n";
+	struct be_error err = BE_ERROR_INIT;
+	be_autostrv struct be_strv warnings = { 0 };
+	be_autonode struct be_node *job = be_node_load(job_text, strlen(job_text), "job", &err);
+	be_autonode struct be_node *host = be_host_load("qemu", "recipes", &warnings, NULL, NULL, &err);
+	cr_assert(job && host, "%s", err.text);
+	be_set(host, key, be_node_load(value, strlen(value), "value", &err));
+	struct be_plan_request request = {
+		.name = "t", .job = job, .host = host, .host_name = "qemu", .data_dir = "recipes", .today = "2026-07-30"
+	};
+	struct be_node *plan = be_plan_make(&request, &warnings, &err);
+	cr_assert_not_null(plan, "%s", err.text);
+	return plan;
+}
+
+static void expect_options(const char *list, const char *wanted)
+{
+	be_autonode struct be_node *plan = plan_with("need_kconfig_hw", list);
+	be_autostrv struct be_strv options = { 0 };
+	be_autobuf struct be_buf found = { 0 };
+	be_get_strv(be_get(plan, "machine"), "need_kconfig_hw", &options);
+	for (size_t i = 0; i < options.n; i++)
+		be_buf_addf(&found, "%s ", options.v[i]);
+	cr_expect_str_eq(found.data ? found.data : "", wanted);
+}
+
+Test(plan_hardware, kernel_options)
+{
+	expect_options("[{IGB: y}, SATA_AHCI, {X: 0x10}]", "IGB=y SATA_AHCI X=0x10 ");
+	expect_options("[CONFIG_MD=y, 'CONFIG_F2FS_FS=y ~ \"<= v5.0\"', CONFIG_BLK_DEV_MD]",
+		       "MD=y F2FS_FS=y BLK_DEV_MD ");
+	expect_options("IGB", "IGB ");
+	expect_options("[]", "");
+}
+
+Test(plan_hardware, firmware_is_given)
+{
+	be_autonode struct be_node *plan = plan_with("firmware", "[firmware-realtek, firmware-bnx2]");
+	const struct be_node *given = be_get_path(plan, "image.given");
+	cr_assert(given && given->n == 1);
+	cr_expect_str_eq(be_get_str(given->items[0], "name", ""), "firmware");
+	cr_expect_str_eq(be_get_str(given->items[0], "path", ""), "/usr/lib/firmware");
+	cr_expect(be_ends(be_get_str(given->items[0], "what", ""), "of firmware-realtek, firmware-bnx2"));
+	be_autonode struct be_node *none = plan_with("firmware", "[]");
+	cr_expect_null(be_get_path(none, "image.given"));
+}
