@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "job_keys.h"
 #include "job_source.h"
+#include "layout.h"
 #include "units.h"
 
 /* A value that was set on the command line has no position. */
@@ -64,7 +65,8 @@ static void check_partitions(const struct be_node *host, const char *key, const 
 	bool glob = false;
 	for (size_t i = 0; i < paths.n; i++) {
 		glob = glob || strpbrk(paths.v[i], "*?[");
-		if (*paths.v[i] != '/' && !be_starts(paths.v[i], "LABEL="))
+		be_autofree char *tag = be_layout_tag_path(paths.v[i]);
+		if (*paths.v[i] != '/' && !tag)
 			warn_at(warnings, node, "\"%.80s\" is no path of a device", paths.v[i]);
 	}
 	int64_t count = be_get_int(host, count_key, -1);

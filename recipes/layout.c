@@ -1,5 +1,7 @@
 #include "layout.h"
 
+#include <string.h>
+
 #include "layout_parts.h"
 #include "rules.h"
 #include "units.h"
@@ -30,6 +32,20 @@ static void finish(struct be_layout_state *s)
 		be_unset(s->layout, "load");
 }
 
+/* What becomes of a layout that an earlier run of the same recipe has left on the disks. */
+static int earlier_layout(struct be_layout_state *s, struct be_error *err)
+{
+	const struct be_node *node = be_get(s->req->job, "earlier_layout");
+	const char *text = be_get_str(s->req->job, "earlier_layout", "rebuild");
+	if (!node || node->kind == BE_NULL)
+		return 0;
+	if (strcmp(text, "rebuild") != 0 && strcmp(text, "reuse") != 0)
+		return be_fail_usage(err, "%s: earlier_layout: '%.40s' is neither rebuild nor reuse", be_where(node),
+				     text);
+	be_set_str(s->layout, "earlier", text);
+	return 0;
+}
+
 static int make(struct be_layout_state *s, struct be_error *err)
 {
 	int64_t wait;
@@ -46,7 +62,8 @@ static int make(struct be_layout_state *s, struct be_error *err)
 	be_set(s->layout, "filesystems", be_node_seq());
 	be_set_str(s->layout, "testdir", "/");
 	be_set(s->layout, "testdirs", be_node_seq());
-	if (be_layout_devices(s, err) || be_layout_arrays(s, err) || be_layout_filesystems(s, err))
+	if (earlier_layout(s, err) || be_layout_devices(s, err) || be_layout_arrays(s, err) ||
+	    be_layout_filesystems(s, err) || be_layout_swaps(s, err))
 		return -1;
 	finish(s);
 	return 0;

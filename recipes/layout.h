@@ -14,6 +14,9 @@
  */
 struct be_node *be_layout_disks(const struct be_node *host, struct be_error *err);
 
+/* The link that udev makes for LABEL=, UUID=, PARTLABEL= or PARTUUID= of a host file; NULL for others. Caller frees. */
+char *be_layout_tag_path(const char *word);
+
 struct be_layout_request {
 	const struct be_node *job, *host;
 	const char *host_name;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout_parts.h"
+#include "md_layout.h"
 #include "rules.h"
 
 #define BITMAP_ABOVE (INT64_C(100) << 30) /* mdadm's own limit for a bitmap by itself, bytes a member */
@@ -59,16 +60,65 @@ static const char *bitmap(struct be_layout_state *s, const char *level)
 	return size == 0 || size > BITMAP_ABOVE ? "internal" : "none";
 }
 
-static void mdadm_argv(const struct be_layout_state *s, const char *level, int64_t chunk, const char *bitmap_kind,
-		       struct be_strv *argv)
+/* What the job says of an array beyond LKP's keys; NULL where it is silent. */
+struct wishes {
+	const char *layout, *metadata, *bitmap;
+	bool wait; /* `sync: wait`: parity is written, and nothing starts before it is */
+};
+
+static int bad_wish(const struct be_node *md, const char *key, const char *known, struct be_error *err)
+{
+	const struct be_node *node = be_get(md, key);
+	be_fail_usage(err, "%s: md: %s: '%.40s' is not known for this level", be_where(node), key,
+		      node->kind == BE_SCALAR ? node->text : "(a list or map)");
+	return be_hint(err, "known are %s", known);
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+	while (*words && strcmp(*words, text) != 0)
+		words++;
+	return *words != NULL;
+}
+
+static int read_wishes(const struct be_node *md, const char *level, struct wishes *w, struct be_error *err)
+{
+	static const char *const metadata[] = { "0.90", "1.0", "1.1", "1.2", NULL };
+	static const char *const bitmaps[] = { "none", "internal", NULL };
+	const char *sync = be_get_str(md, "sync", "assume-clean");
+	w->layout = be_get_str(md, "layout", NULL);
+	w->metadata = be_get_str(md, "metadata", NULL);
+	w->bitmap = be_get_str(md, "bitmap", NULL);
+	w->wait = strcmp(sync, "wait") == 0;
+	if (w->layout && be_md_layout_number(level, w->layout) < 0)
+		return bad_wish(md, "layout",
+				"left-symmetric, left-asymmetric, right-symmetric, right-asymmetric, parity-first "
+				"and parity-last for raid5 and raid6, and n2, f2, o2 for raid10",
+				err);
+	if (w->metadata && !is_one_of(w->metadata, metadata))
+		return bad_wish(md, "metadata", "\"0.90\", \"1.0\", \"1.1\" and \"1.2\"", err);
+	if (w->bitmap && (!is_one_of(w->bitmap, bitmaps) || strcmp(level, "raid0") == 0))
+		return bad_wish(md, "bitmap", "none and internal; raid0 has no bitmap", err);
+	if (!w->wait && strcmp(sync, "assume-clean") != 0)
+		return bad_wish(md, "sync", "assume-clean, as LKP makes arrays, and wait", err);
+	return 0;
+}
+
+static void mdadm_argv(const struct be_layout_state *s, const char *level, int64_t chunk, const struct wishes *w,
+		       const char *bitmap_kind, struct be_strv *argv)
 {
 	be_strv_split(argv, "mdadm -q --create /dev/md0", " ");
 	if (chunk)
 		be_strv_addf(argv, "--chunk=%" PRId64, chunk);
 	be_strv_addf(argv, "--level=%s", level);
+	if (w->layout)
+		be_strv_addf(argv, "--layout=%s", w->layout);
+	if (w->metadata)
+		be_strv_addf(argv, "--metadata=%s", w->metadata);
 	be_strv_addf(argv, "--raid-devices=%zu", s->partitions.n);
 	be_strv_add(argv, "--force");
-	be_strv_add(argv, "--assume-clean");
+	if (!w->wait)
+		be_strv_add(argv, "--assume-clean");
 	if (strcmp(level, "raid0") != 0)
 		be_strv_addf(argv, "--bitmap=%s", bitmap_kind);
 	be_strv_add(argv, "--run"); /* in place of the answer that LKP pipes in */
@@ -85,20 +135,23 @@ static void load_raid0(struct be_layout_state *s)
 	}
 }
 
-static void add_array(struct be_layout_state *s, const char *level, int64_t chunk)
+static void add_array(struct be_layout_state *s, const char *level, int64_t chunk, const struct wishes *w)
 {
 	struct be_node *arrays = be_node_seq(), *array = be_node_map();
-	const char *bitmap_kind = bitmap(s, level);
+	const char *bitmap_kind = w->bitmap ? w->bitmap : bitmap(s, level);
 	be_autostrv struct be_strv argv = { 0 };
-	mdadm_argv(s, level, chunk, bitmap_kind, &argv);
+	mdadm_argv(s, level, chunk, w, bitmap_kind, &argv);
 	be_set_str(array, "name", "md0");
 	be_set_str(array, "level", level);
 	be_set(array, "members", be_node_strv(&s->partitions));
 	if (chunk)
 		be_set_int(array, "chunk_kib", chunk);
-	be_set(array, "assume_clean", be_node_bool(true));
+	be_set_str(array, "layout", w->layout ? w->layout : be_md_layout_default(level));
+	be_set(array, "assume_clean", be_node_bool(!w->wait));
+	if (w->wait)
+		be_set_str(array, "sync", "wait");
 	be_set_str(array, "bitmap", bitmap_kind);
-	be_set_str(array, "metadata", "1.2");
+	be_set_str(array, "metadata", w->metadata ? w->metadata : "1.2");
 	be_set(array, "argv", be_node_strv(&argv));
 	be_add(arrays, array);
 	be_set(s->layout, "arrays", arrays);
@@ -117,11 +170,15 @@ static char *asked_level(const struct be_node *md)
 	return level;
 }
 
-static int64_t asked_chunk(const struct be_node *job, const struct be_node *md, const char *level, const char *date)
+/* mdadm takes no --chunk for raid1, where it never meant anything; LKP passed it until 2024-04-29. */
+static int64_t asked_chunk(struct be_layout_state *s, const struct be_node *md, const char *level)
 {
-	if (strcmp(level, "raid1") == 0 && be_rules_since(date, BE_RULE_RAID1_NO_CHUNK))
-		return 0;
-	return be_get_int(md, "raid_chunk", be_get_int(job, "raid_chunk", 256));
+	const struct be_node *job = s->req->job;
+	if (strcmp(level, "raid1") != 0)
+		return be_get_int(md, "raid_chunk", be_get_int(job, "raid_chunk", 256));
+	if (!be_rules_since(s->req->date, BE_RULE_RAID1_NO_CHUNK))
+		be_deviation(s->deviations, "md", "LKP passed --chunk for raid1 on that day, which mdadm now refuses");
+	return 0;
 }
 
 int be_layout_arrays(struct be_layout_state *s, struct be_error *err)
@@ -145,9 +202,14 @@ int be_layout_arrays(struct be_layout_state *s, struct be_error *err)
 	s->raid = levels[i].level;
 	if (*level == 'b')
 		return 0;
-	int64_t chunk = asked_chunk(s->req->job, md, level, s->req->date);
+	int64_t chunk = asked_chunk(s, md, level);
 	if (chunk < 0 || chunk > 1 << 20)
 		return be_fail_usage(err, "%s: raid_chunk: %" PRId64 " KiB is no chunk size", be_where(md), chunk);
-	add_array(s, level, chunk);
+	struct wishes wishes;
+	if (read_wishes(md, level, &wishes, err))
+		return -1;
+	if (wishes.wait && strcmp(level, "raid0") == 0)
+		be_deviation(s->deviations, "md", "sync: wait asked: raid0 has no parity that could be written");
+	add_array(s, level, chunk, &wishes);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #define MAX_DEVICES 256
 
 struct asked {
-	int64_t hdd, ssd, brd, srd, pmem, ramdisk_size;
+	int64_t hdd, ssd, brd, srd, pmem, nullb, loop, ramdisk_size;
 	const struct be_node *node;
 };
 
@@ -32,9 +32,12 @@ static int64_t number_before(const char *text, const char *word)
 
 static int unknown_disk(const struct be_node *node, const char *text, struct be_error *err)
 {
-	static const char *const kinds[] = { "HDD", "SSD", "BRD", "SRD", "pmem" };
-	be_fail_usage(err, "%s: disk: '%.40s' is no disk set-up; known are nHDD, nSSD, nBRD_xG, nSRD_xG and npmem",
-		      be_where(node), text);
+	static const char *const kinds[] = { "HDD", "SSD", "BRD", "SRD", "pmem", "NULLB", "LOOP" };
+	be_fail_usage(
+		err,
+		"%s: disk: '%.40s' is no disk set-up; known are nHDD, nSSD, nBRD_xG, nSRD_xG, npmem, nNULLB_xG and "
+		"nLOOP_xG",
+		be_where(node), text);
 	const char *word = text + strspn(text, "0123456789");
 	for (size_t i = 0; i < BE_ARRAY_LEN(kinds); i++) {
 		be_autofree char *part = be_strndup(word, strlen(kinds[i]));
@@ -51,9 +54,11 @@ static int asked_text(struct asked *a, const char *text, struct be_error *err)
 	a->brd = number_before(text, "BRD");
 	a->srd = number_before(text, "SRD");
 	a->pmem = number_before(text, "pmem");
+	a->nullb = number_before(text, "NULLB");
+	a->loop = number_before(text, "LOOP");
 	int64_t gib = number_before(text, "G");
 	a->ramdisk_size = gib << 30;
-	if (!a->hdd && !a->ssd && !a->brd && !a->srd && !a->pmem)
+	if (!a->hdd && !a->ssd && !a->brd && !a->srd && !a->pmem && !a->nullb && !a->loop)
 		return unknown_disk(a->node, text, err);
 	return 0;
 }
@@ -66,16 +71,20 @@ static int asked_map(struct asked *a, struct be_error *err)
 	a->brd = be_get_int(a->node, "nr_brd", 0);
 	a->srd = be_get_int(a->node, "nr_srd", 0);
 	a->pmem = be_get_int(a->node, "nr_pmem", 0);
+	a->nullb = be_get_int(a->node, "nr_nullb", 0);
+	a->loop = be_get_int(a->node, "nr_loop", 0);
 	if (size && (size->kind != BE_SCALAR || !be_parse_size(size->text, &a->ramdisk_size)))
 		return be_fail_usage(err, "%s: ramdisk_size is not a size such as 12G", be_where(size));
-	if (a->hdd <= 0 && a->ssd <= 0 && a->brd <= 0 && a->srd <= 0 && a->pmem <= 0) {
-		be_fail_usage(err, "%s: disk: has none of nr_hdd, nr_ssd, nr_brd, nr_srd, nr_pmem", be_where(a->node));
+	if (a->hdd <= 0 && a->ssd <= 0 && a->brd <= 0 && a->srd <= 0 && a->pmem <= 0 && a->nullb <= 0 && a->loop <= 0) {
+		be_fail_usage(err, "%s: disk: has none of nr_hdd, nr_ssd, nr_brd, nr_srd, nr_pmem, nr_nullb, nr_loop",
+			      be_where(a->node));
 		return be_hint(err, "for example disk: {nr_pmem: 1}");
 	}
 	return 0;
 }
 
-static void add_device(struct be_layout_state *s, const char *kind, const char *path, const char *disk, int64_t size)
+struct be_node *be_layout_add_device(struct be_layout_state *s, const char *kind, const char *path, const char *disk,
+				     int64_t size)
 {
 	struct be_node *devices = be_get(s->layout, "devices"), *device = be_node_map();
 	be_set(device, "name", be_node_strf("disk%zu", devices->n));
@@ -86,6 +95,7 @@ static void add_device(struct be_layout_state *s, const char *kind, const char *
 		be_set_int(device, "size", size);
 	be_add(devices, device);
 	be_strv_add(&s->partitions, path);
+	return device;
 }
 
 static int from_host(struct be_layout_state *s, const struct asked *a, bool hdd, struct be_error *err)
@@ -106,8 +116,8 @@ static int from_host(struct be_layout_state *s, const struct asked *a, bool hdd,
 		int64_t partition;
 		be_autofree char *id = be_layout_disk_id(paths.v[i], &partition);
 		const struct be_node *disk = be_layout_disk(s->req->disks, id);
-		add_device(s, be_get_str(disk, "kind", hdd ? "hdd" : "ssd"), paths.v[i], id,
-			   be_get_int(disk, "size", 0));
+		be_layout_add_device(s, be_get_str(disk, "kind", hdd ? "hdd" : "ssd"), paths.v[i], id,
+				     be_get_int(disk, "size", 0));
 	}
 	return 0;
 }
@@ -135,7 +145,7 @@ static void ram_disks(struct be_layout_state *s, const struct asked *a)
 		be_strv_addf(&names, "/dev/ram%" PRId64, i);
 	be_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
-		add_device(s, "brd", names.v[i], NULL, size);
+		be_layout_add_device(s, "brd", names.v[i], NULL, size);
 }
 
 /* All logical units of scsi_debug share one store, so that what is written to one is read from all. */
@@ -150,9 +160,43 @@ static void scsi_ram_disks(struct be_layout_state *s, const struct asked *a)
 	load_command(s, &load);
 	for (int64_t i = 0; i < a->srd; i++) {
 		be_autofree char *path = be_strf("/dev/disk/by-id/scsi-scsi_debug-%" PRId64, i);
-		add_device(s, "srd", path, NULL, size);
+		be_layout_add_device(s, "srd", path, NULL, size);
 	}
 	be_deviation(s->deviations, "disk", "scsi_debug: its %" PRId64 " disks share one store, as with LKP", a->srd);
+}
+
+/* Null block devices that keep what is written; the kernel takes their size in whole GiB. */
+static int null_disks(struct be_layout_state *s, const struct asked *a, struct be_error *err)
+{
+	int64_t gib = a->ramdisk_size > 0 ? a->ramdisk_size >> 30 : 1;
+	be_autostrv struct be_strv remove = { 0 }, load = { 0 };
+	if (gib < 1 || (a->ramdisk_size > 0 && a->ramdisk_size != gib << 30))
+		return be_fail_usage(err, "%s: disk: a null block device has whole GiB", be_where(a->node));
+	be_strv_split(&remove, "modprobe -r null_blk", " ");
+	load_command(s, &remove);
+	be_strv_split(&load, "modprobe null_blk memory_backed=1", " ");
+	be_strv_addf(&load, "nr_devices=%" PRId64, a->nullb);
+	be_strv_addf(&load, "gb=%" PRId64, gib);
+	load_command(s, &load);
+	for (int64_t i = 0; i < a->nullb; i++) {
+		be_autofree char *path = be_strf("/dev/nullb%" PRId64, i);
+		be_layout_add_device(s, "nullb", path, NULL, gib << 30);
+	}
+	return 0;
+}
+
+/* Loop devices on files of the initrd, which disk-setup makes. */
+static void loop_disks(struct be_layout_state *s, const struct asked *a)
+{
+	int64_t size = a->ramdisk_size > 0 ? a->ramdisk_size : INT64_C(1) << 30;
+	be_autostrv struct be_strv load = { 0 };
+	be_strv_split(&load, "modprobe loop", " ");
+	load_command(s, &load);
+	for (int64_t i = 0; i < a->loop; i++) {
+		be_autofree char *path = be_strf("/dev/loop%" PRId64, i);
+		struct be_node *device = be_layout_add_device(s, "loop", path, NULL, size);
+		be_set(device, "file", be_node_strf("/benchenv/disks/loop%" PRId64, i));
+	}
 }
 
 /* The memmap=SIZE!START of the job or the host: one pmem each. */
@@ -194,9 +238,14 @@ static int pmem(struct be_layout_state *s, const struct asked *a, struct be_erro
 	be_autostrv struct be_strv load = { 0 };
 	be_strv_split(&load, "modprobe nd_e820", " ");
 	load_command(s, &load);
+	/* A host file may say which namespaces are meant: the numbers of pmem devices follow the order of probing. */
+	be_autostrv struct be_strv uuids = { 0 };
+	be_get_strv(s->req->host, "pmem_namespaces", &uuids);
 	for (int64_t i = 0; i < n; i++) {
-		be_autofree char *path = be_strf("/dev/pmem%" PRId64, i);
-		add_device(s, "pmem", path, be_layout_base(path), i < 16 ? sizes[i] : 0);
+		be_autofree char *disk = be_strf("pmem%" PRId64, i);
+		be_autofree char *path =
+			(size_t)i < uuids.n ? be_strf("/dev/disk/by-id/pmem-%s", uuids.v[i]) : be_strf("/dev/%s", disk);
+		be_layout_add_device(s, "pmem", path, disk, i < 16 ? sizes[i] : 0);
 	}
 	return 0;
 }
@@ -228,7 +277,7 @@ int be_layout_devices(struct be_layout_state *s, struct be_error *err)
 		return be_fail_usage(err, "%s: disk: is a list; an atomic job has one", be_where(a.node));
 	if (a.node->kind == BE_MAP ? asked_map(&a, err) : asked_text(&a, a.node->text, err))
 		return -1;
-	int64_t all[] = { a.hdd, a.ssd, a.brd, a.srd, a.pmem }, kinds = 0;
+	int64_t all[] = { a.hdd, a.ssd, a.brd, a.srd, a.pmem, a.nullb, a.loop }, kinds = 0;
 	for (size_t i = 0; i < BE_ARRAY_LEN(all); i++) {
 		kinds += all[i] > 0;
 		if (all[i] > MAX_DEVICES)
@@ -238,14 +287,18 @@ int be_layout_devices(struct be_layout_state *s, struct be_error *err)
 	if (kinds > 1)
 		be_deviation(s->deviations, "disk",
 			     "several kinds of disk asked: as with LKP the first of HDD, SSD, "
-			     "BRD, SRD, pmem is used, the others are not");
+			     "BRD, SRD, pmem, NULLB, LOOP is used, the others are not");
 	if (a.hdd > 0 || a.ssd > 0)
 		return from_host(s, &a, a.hdd > 0, err);
 	if (a.brd > 0)
 		ram_disks(s, &a);
 	else if (a.srd > 0)
 		scsi_ram_disks(s, &a);
-	else
+	else if (a.pmem > 0)
 		return pmem(s, &a, err);
+	else if (a.nullb > 0)
+		return null_disks(s, &a, err);
+	else
+		loop_disks(s, &a);
 	return 0;
 }

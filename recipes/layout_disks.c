@@ -60,10 +60,29 @@ static bool bracket(const char *word, const char *open, struct be_strv *paths)
 	return true;
 }
 
+char *be_layout_tag_path(const char *word)
+{
+	static const struct {
+		const char *tag, *folder;
+	} tags[] = { { "LABEL=", "by-label" },
+		     { "UUID=", "by-uuid" },
+		     { "PARTLABEL=", "by-partlabel" },
+		     { "PARTUUID=", "by-partuuid" } };
+	for (size_t i = 0; i < BE_ARRAY_LEN(tags); i++)
+		if (be_starts(word, tags[i].tag) && word[strlen(tags[i].tag)])
+			return be_strf("/dev/disk/%s/%s", tags[i].folder, word + strlen(tags[i].tag));
+	return NULL;
+}
+
 static int add_word(const struct be_node *node, const char *word, int64_t count, struct be_node *deviations,
 		    struct be_strv *paths, struct be_error *err)
 {
 	const char *star = strpbrk(word, "*?"), *open = strchr(word, '[');
+	be_autofree char *tag = be_layout_tag_path(word);
+	if (tag) {
+		be_strv_add(paths, tag);
+		return 0;
+	}
 	if (*word != '/')
 		return be_fail_usage(err, "%s: '%.80s' is no path of a partition", be_where(node), word);
 	if (open && !star && bracket(word, open, paths))

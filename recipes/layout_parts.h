@@ -23,6 +23,11 @@ int be_layout_devices(struct be_layout_state *s, struct be_error *err);     /* d
 int be_layout_arrays(struct be_layout_state *s, struct be_error *err);      /* md: */
 int be_layout_filesystems(struct be_layout_state *s, struct be_error *err); /* fs: */
 
+int be_layout_swaps(struct be_layout_state *s, struct be_error *err); /* swap: */
+/* Adds a device to layout.devices and to the partitions that the next step uses; @size 0: not stated. */
+struct be_node *be_layout_add_device(struct be_layout_state *s, const char *kind, const char *path, const char *disk,
+				     int64_t size);
+
 /* The entry of machine.disks with @id, or NULL. */
 const struct be_node *be_layout_disk(const struct be_node *disks, const char *id);
 /* The last part of a path. */

@@ -69,10 +69,26 @@ static int plan_expect(struct be_planner *p, struct be_error *err)
 	return 0;
 }
 
+/* A resync reads every member once: at 20 MB/s, slower than any disk, and an hour where no size is known. */
+static int64_t sync_seconds(const struct be_node *layout)
+{
+	const struct be_node *arrays = be_get(layout, "arrays"), *devices = be_get(layout, "devices");
+	int64_t largest = 0;
+	for (size_t i = 0; devices && i < devices->n; i++) {
+		int64_t size = be_get_int(devices->items[i], "size", 0);
+		largest = size > largest ? size : largest;
+	}
+	for (size_t i = 0; arrays && i < arrays->n; i++)
+		if (be_streq(be_get_str(arrays->items[i], "sync", NULL), "wait"))
+			return largest ? largest / 20000000 + 600 : 3600;
+	return 0;
+}
+
 static int plan_timeout(struct be_planner *p)
 {
 	const struct be_node *steps = be_get_path(p->plan, "workload.steps");
-	int64_t total = RUN_TIMEOUT + be_get_int(be_get(p->plan, "layout"), "wait", 0);
+	const struct be_node *layout = be_get(p->plan, "layout");
+	int64_t total = RUN_TIMEOUT + be_get_int(layout, "wait", 0) + sync_seconds(layout);
 	for (size_t i = 0; steps && i < steps->n; i++)
 		total += be_get_int(steps->items[i], "timeout", 0);
 	be_set_int(p->plan, "timeout", total);

@@ -53,6 +53,8 @@ static void choose_parts(const struct be_planner *p, struct image *image)
 	}
 	if (be_get(layout, "arrays")->n)
 		be_strv_add(&image->parts, "md");
+	if (be_get(layout, "swaps"))
+		be_strv_add(&image->parts, "swap");
 	for (size_t i = 0; i < fs->n; i++)
 		be_strv_add(&image->parts, be_get_str(fs->items[i], "kind", ""));
 	for (size_t i = 0; prefix && i < prefix->n; i++)

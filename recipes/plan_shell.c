@@ -49,6 +49,22 @@ static void array(struct be_buf *out, const struct be_node *array)
 	line(out, shown);
 }
 
+static void swaps(struct be_buf *out, const struct be_node *plan)
+{
+	const struct be_node *list = be_get_path(plan, "layout.swaps");
+	for (size_t i = 0; list && i < list->n; i++) {
+		const char *file = be_get_str(list->items[i], "file", NULL);
+		if (file)
+			be_buf_addf(out, "fallocate -l %s %s\n", be_get_str(list->items[i], "size", "0"), file);
+		line(out, be_get(list->items[i], "mkswap"));
+		be_buf_adds(out, "swapon ");
+		if (be_get(list->items[i], "priority"))
+			be_buf_addf(out, "-p %s ", be_get_str(list->items[i], "priority", "0"));
+		be_buf_add_shell(out, file ? file : be_get_str(list->items[i], "device", ""));
+		be_buf_addc(out, '\n');
+	}
+}
+
 static void layout(struct be_buf *out, const struct be_node *plan)
 {
 	const struct be_node *load = be_get_path(plan, "layout.load"), *arrays = be_get_path(plan, "layout.arrays");
@@ -66,6 +82,7 @@ static void layout(struct be_buf *out, const struct be_node *plan)
 		be_buf_addc(out, '\n');
 		line(out, be_get(fs->items[i], "mount_argv"));
 	}
+	swaps(out, plan);
 }
 
 /* One file, or every file that @path with its placeholders as `*` means: LKP sets all disks and CPUs too. */

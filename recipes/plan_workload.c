@@ -119,6 +119,15 @@ static void add_storage(struct be_node *storages, const char *mount, const char 
 	be_add(storages, entry);
 }
 
+static bool is_swap(const struct be_node *layout, const char *path)
+{
+	const struct be_node *swaps = be_get(layout, "swaps");
+	for (size_t i = 0; swaps && i < swaps->n; i++)
+		if (be_streq(be_get_str(swaps->items[i], "device", NULL), path))
+			return true;
+	return false;
+}
+
 /* Mounted file systems, else the devices themselves, else the initrd where the job chose it. */
 static struct be_node *storages(const struct be_planner *p)
 {
@@ -133,10 +142,14 @@ static struct be_node *storages(const struct be_planner *p)
 		return out;
 	for (size_t i = 0; i < arrays->n; i++) {
 		be_autofree char *path = be_strf("/dev/%s", be_get_str(arrays->items[i], "name", ""));
-		add_storage(out, NULL, path);
+		if (!is_swap(layout, path))
+			add_storage(out, NULL, path);
 	}
-	for (size_t i = 0; !arrays->n && i < devices->n; i++)
-		add_storage(out, NULL, be_get_str(devices->items[i], "path", NULL));
+	for (size_t i = 0; !arrays->n && i < devices->n; i++) {
+		const char *path = be_get_str(devices->items[i], "path", NULL);
+		if (!is_swap(layout, path))
+			add_storage(out, NULL, path);
+	}
 	if (!out->n && be_streq(be_plan_text_of(p->job, "testfile"), "initrd"))
 		add_storage(out, "/", NULL);
 	return out;

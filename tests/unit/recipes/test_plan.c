@@ -161,12 +161,13 @@ Test(plan, refuses_what_cannot_be)
 		FSMARK "disk: 5HDD\nfs: ext4\n",
 		"job.yaml:2:7: disk: asks for 5 HDD, but host qemu has 4 in hdd_partitions | ask for fewer (--set "
 		"disk=4HDD), or take a host file that names more partitions");
-	expect_refusal(
-		FSMARK "disk: 2HDX\nfs: ext4\n",
-		"job.yaml:2:7: disk: '2HDX' is no disk set-up; known are nHDD, nSSD, nBRD_xG, nSRD_xG and npmem | "
-		"did you mean 2HDD?");
+	expect_refusal(FSMARK "disk: 2HDX\nfs: ext4\n",
+		       "job.yaml:2:7: disk: '2HDX' is no disk set-up; known are nHDD, nSSD, nBRD_xG, nSRD_xG, npmem, "
+		       "nNULLB_xG and nLOOP_xG | "
+		       "did you mean 2HDD?");
 	expect_refusal(FSMARK "disk: {nr_hd: 1}\n",
-		       "job.yaml:2:7: disk: has none of nr_hdd, nr_ssd, nr_brd, nr_srd, nr_pmem | for example disk: "
+		       "job.yaml:2:7: disk: has none of nr_hdd, nr_ssd, nr_brd, nr_srd, nr_pmem, nr_nullb, "
+		       "nr_loop | for example disk: "
 		       "{nr_pmem: 1}");
 	expect_refusal(FSMARK "disk: 999BRD_1G\n", "job.yaml:2:7: disk: 999 devices are more than 256");
 	expect_refusal(FSMARK "disk: 1SSD\nfs: xfss\n",
