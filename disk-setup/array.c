@@ -4,9 +4,11 @@
 #include <time.h>
 
 #include "action.h"
+#include "md_layout.h"
 #include "note.h"
 #include "signature.h"
 #include "support.h"
+#include "sync.h"
 #include "wipe.h"
 
 #define MDADM_TIMEOUT 120.0 /* seconds */
@@ -48,14 +50,19 @@ int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struc
 	return 0;
 }
 
+void be_array_uuid(const struct be_node *array, char uuid[37])
+{
+	be_autostrv struct be_strv argv = { 0 };
+	be_get_strv(array, "argv", &argv);
+	be_signature_uuid(&argv, uuid);
+}
+
 /* The plan's command with our mark; mdadm takes options after the devices as well. */
 static void array_argv(const struct be_node *array, struct be_strv *argv)
 {
-	be_autostrv struct be_strv members = { 0 };
 	char uuid[37];
+	be_array_uuid(array, uuid);
 	be_get_strv(array, "argv", argv);
-	be_get_strv(array, "members", &members);
-	be_signature_uuid(&members, uuid);
 	be_strv_addf(argv, "--uuid=%s", uuid);
 }
 
@@ -74,15 +81,16 @@ char *be_array_find(const struct be_root *root, const struct be_node *array, boo
 	return be_steal(&kernel);
 }
 
-static bool wait_for_array(const struct be_root *root, const struct be_node *array)
+int be_array_wait(const struct be_setup *setup, const struct be_node *array, struct be_error *err)
 {
 	for (double start = be_action_clock(); be_action_clock() - start < NODE_TIMEOUT;) {
-		be_autofree char *kernel = be_array_find(root, array, true);
+		be_autofree char *kernel = be_array_find(&setup->root, array, true);
 		if (kernel)
-			return true;
+			return 0;
 		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
 	}
-	return false;
+	return be_fail(err, "%s: the array does not run %.0f s after mdadm started it",
+		       be_get_str(array, "name", "md0"), NODE_TIMEOUT);
 }
 
 static int make_array(struct be_setup *setup, const struct be_node *array, struct be_error *err)
@@ -93,8 +101,8 @@ static int make_array(struct be_setup *setup, const struct be_node *array, struc
 	be_support_level(setup, be_get_str(array, "level", ""));
 	if (be_action_run(setup, "mdadm", &argv, MDADM_TIMEOUT, err) != 0)
 		return be_wrap(err, "%s", path);
-	if (!wait_for_array(&setup->root, array))
-		return be_fail(err, "%s: the array does not run %.0f s after mdadm made it", path, NODE_TIMEOUT);
+	if (be_array_wait(setup, array, err) != 0)
+		return -1;
 	settle(setup);
 	return be_wipe_device(setup, path, err);
 }
@@ -131,7 +139,7 @@ static struct be_node *read_members(const struct be_root *root, const char *kern
 	return members;
 }
 
-static struct be_node *read_array(const struct be_root *root, const char *name, const char *kernel)
+static struct be_node *read_array(const struct be_root *root, const struct be_node *array, const char *kernel)
 {
 	static const struct {
 		const char *key, *attr;
@@ -144,6 +152,7 @@ static struct be_node *read_array(const struct be_root *root, const char *name, 
 		{ "bitmap", "md/bitmap/location" },
 		{ "array_state", "md/array_state" },
 		{ "sync_action", "md/sync_action" },
+		{ "resync_start", "md/resync_start" },
 		{ "degraded", "md/degraded" },
 		{ "consistency_policy", "md/consistency_policy" },
 		{ "stripe_cache_size", "md/stripe_cache_size" },
@@ -151,11 +160,12 @@ static struct be_node *read_array(const struct be_root *root, const char *name, 
 		{ "uuid", "md/uuid" },
 	};
 	struct be_node *node = be_node_map();
-	be_set_str(node, "name", name);
+	be_set_str(node, "name", be_get_str(array, "name", "md0"));
 	be_set_str(node, "kernel", kernel);
 	be_set_int(node, "size", be_device_size(root, kernel));
 	for (size_t i = 0; i < BE_ARRAY_LEN(attrs); i++)
 		be_device_set_attr(node, attrs[i].key, root, kernel, attrs[i].attr);
+	be_set_str(node, "parity", be_sync_statement(array));
 	be_set(node, "members", read_members(root, kernel));
 	return node;
 }
@@ -194,6 +204,11 @@ static int compare_shape(const struct be_node *array, const struct be_node *read
 	if (chunk && chunk != chunk_there)
 		return be_fail(err, "%s: chunk of %lld bytes planned, the kernel says %lld", name, (long long)chunk,
 			       (long long)chunk_there);
+	const char *layout = be_get_str(array, "layout", NULL);
+	int64_t layout_there = be_get_int(read, "layout", -1);
+	if (layout && be_md_layout_number(level, layout) != layout_there)
+		return be_fail(err, "%s: layout %s (%d) planned, the kernel says %lld", name, layout,
+			       be_md_layout_number(level, layout), (long long)layout_there);
 	return 0;
 }
 
@@ -234,7 +249,7 @@ int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be
 		be_autofree char *kernel = be_array_find(&setup->root, array, true);
 		if (!kernel)
 			return be_fail(err, "%s: no such array is running", name);
-		struct be_node *read = read_array(&setup->root, name, kernel);
+		struct be_node *read = read_array(&setup->root, array, kernel);
 		be_add(out, read);
 		if (compare_shape(array, read, err) != 0 || compare_members(&setup->root, array, read, err) != 0)
 			return -1;
@@ -251,7 +266,7 @@ int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be
 		be_autofree char *kernel = be_array_find(&setup->root, array, true);
 		if (!kernel)
 			continue;
-		be_autonode struct be_node *read = read_array(&setup->root, kernel, kernel);
+		be_autonode struct be_node *read = read_array(&setup->root, array, kernel);
 		struct be_error other = BE_ERROR_INIT;
 		if (compare_members(&setup->root, array, read, &other) != 0)
 			be_setup_log(setup, "left running: %s", other.text);

@@ -7,11 +7,15 @@
 
 /* Stops our own idle arrays that the checks found (device->stop). */
 int be_arrays_stop_old(struct be_setup *setup, struct be_devices *devices, struct be_error *err) BE_MUST_CHECK;
+/* The UUID that marks an array as ours: always the same for the same mdadm command, another for others. */
+void be_array_uuid(const struct be_node *array, char uuid[37]);
+/* Waits until an array that mdadm has made or assembled runs. */
+int be_array_wait(const struct be_setup *setup, const struct be_node *array, struct be_error *err) BE_MUST_CHECK;
 /* Makes the arrays of layout.arrays and erases what shows through them from an earlier run. */
 int be_arrays_make(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
 /*
- * Reads the arrays back into @out (a sequence) and compares them with the plan: another level, chunk, number or choice
- * of members is an error, another bitmap, metadata version or a resync is a deviation.
+ * Reads the arrays back into @out (a sequence) and compares them with the plan: another level, chunk, layout,
+ * number or choice of members is an error, another bitmap, metadata version or a resync is a deviation.
  */
 int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out,
 		   struct be_error *err) BE_MUST_CHECK;

@@ -27,6 +27,8 @@ static const struct made {
 } made[] = {
 	{ "brd", "brd", "ram" },
 	{ "srd", "scsi_debug", "sd" },
+	{ "nullb", "null_blk", "nullb" },
+	{ "loop", "loop", "loop" }, /* be_loops_attach takes no device that has a file already */
 };
 
 static const struct made *find_made(const char *kind)

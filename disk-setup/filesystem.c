@@ -4,6 +4,7 @@
 
 #include "action.h"
 #include "signature.h"
+#include "support.h"
 
 #define MKFS_TIMEOUT 3600.0 /* seconds; ext4 writes all its inode tables when told not to be lazy */
 
@@ -23,14 +24,20 @@ static const struct mark *find_mark(const char *kind)
 	return NULL;
 }
 
+void be_filesystem_uuid(const struct be_node *stanza, char uuid[37])
+{
+	be_autostrv struct be_strv words = { 0 };
+	be_get_strv(stanza, "mkfs", &words);
+	be_signature_uuid(&words, uuid);
+}
+
 void be_filesystem_mkfs_argv(const struct be_node *stanza, struct be_strv *argv)
 {
-	be_autostrv struct be_strv words = { 0 }, devices = { 0 };
+	be_autostrv struct be_strv words = { 0 };
 	const struct mark *mark = find_mark(be_get_str(stanza, "kind", ""));
 	char uuid[37];
 	be_get_strv(stanza, "mkfs", &words);
-	be_get_strv(stanza, "devices", &devices);
-	be_signature_uuid(&devices, uuid);
+	be_filesystem_uuid(stanza, uuid);
 	/* Behind `mkfs -t TYPE` or `mkfs.TYPE`: options come before the device. */
 	size_t at = words.n > 2 && strcmp(words.v[1], "-t") == 0 ? 3 : 1;
 	for (size_t i = 0; i < words.n; i++) {
@@ -48,6 +55,8 @@ int be_filesystems_make(struct be_setup *setup, const struct be_node *plan, stru
 	size_t n = 0, total = stanzas ? stanzas->n : 0;
 	be_autofree struct be_action *actions = be_alloc((total + 1) * sizeof(*actions));
 	for (size_t i = 0; i < total; i++) {
+		/* Before mkfs.btrfs, which tells the kernel of a file system's devices. */
+		be_support_filesystem(setup, be_get_str(stanzas->items[i], "kind", ""));
 		be_filesystem_mkfs_argv(stanzas->items[i], &actions[n].argv);
 		actions[n].what = "mkfs";
 		actions[n].timeout = MKFS_TIMEOUT;

@@ -6,6 +6,8 @@
 
 /* Runs every mkfs of layout.filesystems at the same time, as LKP does, each with our mark. */
 int be_filesystems_make(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;
+/* The UUID that marks a file system as ours: always the same for the same mkfs command, another for others. */
+void be_filesystem_uuid(const struct be_node *stanza, char uuid[37]);
 /* The argument vector of a stanza's mkfs with the option that marks the file system as ours. */
 void be_filesystem_mkfs_argv(const struct be_node *stanza, struct be_strv *argv);
 int be_filesystems_mount(struct be_setup *setup, const struct be_node *plan, struct be_error *err) BE_MUST_CHECK;

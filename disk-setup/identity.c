@@ -11,8 +11,8 @@ static const struct kind {
 	const char *name, *kernel;
 	int rotational;
 } kinds[] = {
-	{ "hdd", "", 1 },       { "ssd", "", 0 },     { "nvme", "nvme", 0 },
-	{ "pmem", "pmem", -1 }, { "brd", "ram", -1 }, { "srd", "sd", -1 },
+	{ "hdd", "", 1 },     { "ssd", "", 0 },    { "nvme", "nvme", 0 },    { "pmem", "pmem", -1 },
+	{ "brd", "ram", -1 }, { "srd", "sd", -1 }, { "nullb", "nullb", -1 }, { "loop", "loop", -1 },
 };
 
 static const struct kind *find_kind(const char *name)
@@ -33,7 +33,8 @@ static void check_kind(const struct be_setup *setup, struct be_device *d)
 {
 	const struct kind *kind = find_kind(d->kind);
 	if (!kind) {
-		be_refuse(d, be_strdup("use hdd, ssd, nvme, pmem, brd or srd"), "kind \"%s\" is not known", d->kind);
+		be_refuse(d, be_strdup("use hdd, ssd, nvme, pmem, brd, srd, nullb or loop"), "kind \"%s\" is not known",
+			  d->kind);
 		return;
 	}
 	if (!be_starts(d->kernel, kind->kernel))

@@ -21,7 +21,9 @@ static void compare_parameter(struct be_setup *setup, const char *module, const 
 		return;
 	be_autofree char *path = be_strf("/sys/module/%s/parameters/%.*s", module, (int)(equals - word), word);
 	be_autofree char *there = be_root_text(&setup->root, path);
-	if (there && strcmp(there, equals + 1) != 0)
+	bool truth = be_streq(there, "Y") || be_streq(there, "N"); /* how the kernel shows one that was set by 1 or 0 */
+	const char *wanted = !truth ? equals + 1 : strcmp(equals + 1, "1") == 0 ? "Y" : "N";
+	if (there && strcmp(there, wanted) != 0)
 		be_deviation(setup->deviations, "layout.load", "module %s: %s asked, the kernel has %s", module, word,
 			     there);
 }

@@ -7,8 +7,10 @@
 
 #include "action.h"
 #include "device.h"
+#include "features.h"
 #include "filesystem.h"
 #include "note.h"
+#include "resolve.h"
 #include "signature.h"
 #include "support.h"
 #include "units.h"
@@ -108,20 +110,6 @@ int be_filesystems_mount(struct be_setup *setup, const struct be_node *plan, str
 	return 0;
 }
 
-/* Names of /sys/fs/btrfs/UUID/features and the like; the superblock's own for the others are not in sysfs. */
-static struct be_node *features(const struct be_root *root, const char *kind, const char *uuid, const char *kernel)
-{
-	be_autostrv struct be_strv names = { 0 };
-	be_autofree char *path = NULL;
-	if (strcmp(kind, "btrfs") == 0 && uuid)
-		path = be_strf("/sys/fs/btrfs/%s/features", uuid);
-	else if (strcmp(kind, "f2fs") == 0 && kernel)
-		path = be_strf("/sys/fs/f2fs/%s/feature_list", kernel);
-	if (!path || be_root_list(root, path, &names) != 0)
-		return NULL;
-	return be_node_strv(&names);
-}
-
 static struct be_node *read_mount(struct libmnt_fs *fs, const char *target, struct be_error *err)
 {
 	struct be_node *node = be_node_map();
@@ -184,7 +172,13 @@ static bool is_planned(const struct be_root *root, const struct be_node *stanza,
 		return true;
 	be_autofree char *planned = be_device_kernel_name(root, device, NULL);
 	be_autofree char *there = be_device_kernel_name(root, mnt_fs_get_source(fs), NULL);
-	return planned && be_streq(planned, there);
+	if (planned || !there || !be_resolve_by_content(device))
+		return planned && be_streq(planned, there);
+	/* Its name went with its old content: then it is the plan's if it is of our making. */
+	be_autofree char *type = NULL, *uuid = NULL;
+	struct be_error err = BE_ERROR_INIT;
+	return be_signature_filesystem(mnt_fs_get_source(fs), &type, &uuid, &err) == 0 && uuid &&
+	       be_starts(uuid, BE_UUID_PREFIX);
 }
 
 static int compare(struct be_setup *setup, const struct be_node *stanza, struct libmnt_fs *fs, struct be_error *err)
@@ -205,17 +199,15 @@ static int compare(struct be_setup *setup, const struct be_node *stanza, struct 
 	return 0;
 }
 
-static int read_superblock(const struct be_root *root, const struct be_node *stanza, const char *device,
+static int read_superblock(struct be_setup *setup, const struct be_node *stanza, const char *device,
 			   struct be_node *node, struct be_error *err)
 {
 	be_autofree char *type = NULL, *uuid = NULL;
-	be_autofree char *kernel = be_device_kernel_name(root, device, NULL);
+	be_autofree char *kernel = be_device_kernel_name(&setup->root, device, NULL);
 	if (be_signature_filesystem(device, &type, &uuid, err) != 0)
 		return -1;
 	be_set_str(node, "uuid", uuid);
-	struct be_node *list = features(root, be_get_str(stanza, "kind", ""), uuid, kernel);
-	if (list)
-		be_set(node, "features", list);
+	be_features_read(setup, stanza, kernel, uuid, node);
 	return 0;
 }
 
@@ -231,9 +223,13 @@ static int read_one(struct be_setup *setup, const struct be_node *stanza, struct
 		return -1;
 	be_add(out, node);
 	const char *device = first_device(stanza);
-	if (device && read_superblock(&setup->root, stanza, device, node, err) != 0)
+	if (device && read_superblock(setup, stanza, device, node, err) != 0)
 		return -1;
-	return compare(setup, stanza, fs, err);
+	if (compare(setup, stanza, fs, err) != 0)
+		return -1;
+	if (device)
+		be_features_compare(setup, stanza, node);
+	return 0;
 }
 
 int be_filesystems_read(struct be_setup *setup, const struct be_node *plan, struct be_node *out, struct be_error *err)

@@ -5,9 +5,14 @@
 #include "check.h"
 #include "filesystem.h"
 #include "load.h"
+#include "loop.h"
 #include "note.h"
 #include "pmem.h"
+#include "resolve.h"
+#include "reuse.h"
 #include "shape.h"
+#include "swap.h"
+#include "sync.h"
 #include "wipe.h"
 
 static bool in_twin(const struct be_root *root)
@@ -100,21 +105,55 @@ static int read_back(struct be_setup *setup, const struct be_node *plan, const s
 		return be_wrap(err, "read back");
 	if (be_filesystems_read(setup, plan, filesystems, err) != 0)
 		return be_wrap(err, "read back");
+	struct be_node *swaps = be_node_seq();
+	int rc = be_swaps_read(setup, plan, swaps, err);
+	if (swaps->n)
+		be_set(setup->layout, "swaps", swaps);
+	else
+		be_node_free(swaps);
+	if (rc != 0)
+		return be_wrap(err, "read back");
 	return 0;
+}
+
+static int make_anew(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices,
+		     struct be_error *err)
+{
+	if (be_wipe_all(setup, plan, devices, err) != 0 || be_arrays_make(setup, plan, err) != 0)
+		return -1;
+	if (be_sync_wait(setup, plan, err) != 0 || be_filesystems_make(setup, plan, err) != 0)
+		return -1;
+	return be_filesystems_mount(setup, plan, err);
 }
 
 /* From here on devices are written. */
 static int make(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices, struct be_error *err)
 {
+	bool reused = false;
 	if (be_pmem_make(setup, devices, err) != 0 || be_arrays_stop_old(setup, devices, err) != 0)
 		return -1;
-	if (be_wipe_all(setup, plan, devices, err) != 0 || be_arrays_make(setup, plan, err) != 0)
+	if (be_reuse_asked(plan) && be_reuse_try(setup, plan, devices, &reused, err) != 0)
 		return -1;
-	if (be_filesystems_make(setup, plan, err) != 0 || be_filesystems_mount(setup, plan, err) != 0)
+	if (!reused && make_anew(setup, plan, devices, err) != 0)
 		return -1;
-	if (make_directories(plan, err) != 0)
+	if (make_directories(plan, err) != 0 || be_swaps_make(setup, plan, err) != 0 ||
+	    read_back(setup, plan, devices, err) != 0)
 		return -1;
-	return read_back(setup, plan, devices, err);
+	return be_reuse_asked(plan) && !reused ? be_reuse_mark(setup, plan, err) : 0;
+}
+
+/* Loop devices are the only ones that have to be taken down when others are refused. */
+static int find_and_check(struct be_setup *setup, const struct be_node *plan, struct be_devices *devices,
+			  struct be_error *err)
+{
+	if (be_loops_attach(setup, plan, err) == 0 &&
+	    be_devices_wait(&setup->root, plan, setup->log, devices, err) == 0 &&
+	    be_check_devices(setup, plan, devices, err) == 0)
+		return 0;
+	struct be_error ignored = BE_ERROR_INIT;
+	if (be_loops_detach(setup, plan, &ignored) != 0)
+		be_setup_log(setup, "undo: %s", ignored.text);
+	return -1;
 }
 
 int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
@@ -126,10 +165,11 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 		return -1;
 	be_load_run(setup, plan);
 	be_load_link_scsi_debug(setup, plan);
-	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0 ||
-	    be_check_devices(setup, plan, &devices, err) != 0)
+	if (find_and_check(setup, plan, &devices, err) != 0)
 		return -1;
-	if (make(setup, plan, &devices, err) == 0)
+	be_autonode struct be_node *resolved = be_resolve_plan(setup, plan);
+	be_resolve_devices(resolved, &devices);
+	if (make(setup, resolved, &devices, err) == 0)
 		return 0;
 	/* Half a layout helps nobody: what was mounted and assembled is taken down, and the first error stands. */
 	struct be_error ignored = BE_ERROR_INIT;
@@ -140,7 +180,11 @@ int be_setup_run(struct be_setup *setup, const struct be_node *plan, struct be_e
 
 int be_setup_undo(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
 {
-	if (be_shape_check(plan, err) != 0 || be_filesystems_unmount(setup, plan, err) != 0)
+	if (be_shape_check(plan, err) != 0)
 		return -1;
-	return be_arrays_stop(setup, plan, err);
+	be_autonode struct be_node *resolved = be_resolve_plan(setup, plan);
+	if (be_swaps_off(setup, resolved, err) != 0 || be_filesystems_unmount(setup, resolved, err) != 0 ||
+	    be_arrays_stop(setup, resolved, err) != 0)
+		return -1;
+	return be_loops_detach(setup, resolved, err);
 }

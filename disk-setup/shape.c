@@ -68,6 +68,10 @@ static int check_devices(const struct be_node *list, struct names *names, struct
 			return fail_at(device, err, "two devices have this name");
 		if (!be_starts(path, "/dev/") || !plain_path(path))
 			return fail_at(device, err, "path: is not below /dev");
+		const char *file = be_get_str(device, "file", NULL);
+		if (file && (!plain_path(file) || be_starts(file, "/dev/") || !be_starts(path, "/dev/loop") ||
+			     be_get_int(device, "size", 0) <= 0))
+			return fail_at(device, err, "file: is for a loop device with a size:");
 		be_strv_add(&seen, name);
 		be_strv_add(&names->devices, path);
 		be_strv_add(&names->all, path);
@@ -138,6 +142,39 @@ static int check_filesystems(const struct be_node *list, const struct names *nam
 	return 0;
 }
 
+/* A swap file lies in one of the plan's own file systems. */
+static bool below_a_mount(const struct be_node *layout, const char *path)
+{
+	const struct be_node *list = be_get(layout, "filesystems");
+	for (size_t i = 0; list && i < list->n; i++) {
+		const char *mount = be_get_str(list->items[i], "mount", NULL);
+		if (mount && be_starts(path, mount) && path[strlen(mount)] == '/')
+			return plain_path(path);
+	}
+	return false;
+}
+
+static int check_swaps(const struct be_node *layout, const struct names *names, struct be_error *err)
+{
+	const struct be_node *list = be_get(layout, "swaps");
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct be_node *swap = list->items[i];
+		const char *file = be_get_str(swap, "file", NULL);
+		be_autostrv struct be_strv argv = { 0 };
+		be_get_strv(swap, "mkswap", &argv);
+		if ((file != NULL) == (be_get(swap, "device") != NULL))
+			return fail_at(swap, err, "a swap has either device: or file:");
+		if (file && (!below_a_mount(layout, file) || be_get_int(swap, "size", 0) <= 0))
+			return fail_at(swap, err, "file: is not below a mount point of the plan, or has no size:");
+		if (!argv.n || strcmp(argv.v[argv.n - 1], file ? file : be_get_str(swap, "device", "")) != 0)
+			return fail_at(swap, err, "mkswap: does not end with the device or file");
+		if (check_names(swap, "device", &names->all, err) != 0 ||
+		    check_command(swap, "mkswap", "mkswap", &names->all, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int check_load(const struct be_node *list, struct be_error *err)
 {
 	if (list && list->kind != BE_SEQ)
@@ -156,13 +193,15 @@ int be_shape_check(const struct be_node *plan, struct be_error *err)
 	const struct be_node *layout = be_get(plan, "layout");
 	if (check_document(plan, err) != 0 || check_list(layout, "devices", err) != 0 ||
 	    check_list(layout, "arrays", err) != 0 || check_list(layout, "filesystems", err) != 0 ||
-	    check_load(be_get(layout, "load"), err) != 0)
+	    check_list(layout, "swaps", err) != 0 || check_load(be_get(layout, "load"), err) != 0)
 		return -1;
 	int rc = check_devices(be_get(layout, "devices"), &names, err);
 	if (rc == 0)
 		rc = check_arrays(be_get(layout, "arrays"), &names, err);
 	if (rc == 0)
 		rc = check_filesystems(be_get(layout, "filesystems"), &names, err);
+	if (rc == 0)
+		rc = check_swaps(layout, &names, err);
 	be_strv_free(&names.devices);
 	be_strv_free(&names.all);
 	return rc;

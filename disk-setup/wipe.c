@@ -43,6 +43,7 @@ int be_wipe_all(struct be_setup *setup, const struct be_node *plan, struct be_de
 	be_autostrv struct be_strv used = { 0 };
 	add_paths(be_get_path(plan, "layout.arrays"), "members", &used);
 	add_paths(be_get_path(plan, "layout.filesystems"), "devices", &used);
+	add_paths(be_get_path(plan, "layout.swaps"), "device", &used);
 	for (size_t i = 0; i < devices->n; i++)
 		if (be_strv_has(&used, devices->v[i].path) &&
 		    wipe(setup, devices->v[i].path, devices->v[i].node, err) != 0)

@@ -88,11 +88,10 @@ Test(filesystem, mkfs_with_our_mark)
 	};
 	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
 		be_autonode struct be_node *stanza = recorded_plan(cases[i].stanza);
-		be_autostrv struct be_strv argv = { 0 }, devices = { 0 };
+		be_autostrv struct be_strv argv = { 0 };
 		char uuid[37];
 		be_filesystem_mkfs_argv(stanza, &argv);
-		be_get_strv(stanza, "devices", &devices);
-		be_signature_uuid(&devices, uuid);
+		be_filesystem_uuid(stanza, uuid);
 		be_autofree char *text = be_argv_text(argv.v);
 		char *at = strstr(text, uuid);
 		be_autofree char *shown = at ? be_strf("%.*sUUID%s", (int)(at - text), text, at + 36) : be_strdup(text);
