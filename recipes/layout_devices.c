@@ -104,7 +104,7 @@ static int from_host(struct be_layout_state *s, const struct asked *a, bool hdd,
 	const char *key = hdd ? "hdd_partitions" : "ssd_partitions", *what = hdd ? "HDD" : "SSD";
 	be_autostrv struct be_strv paths = { 0 };
 	const char *nr_key = hdd ? "nr_hdd_partitions" : "nr_ssd_partitions";
-	if (be_layout_paths(s->req->host, key, nr_key, s->deviations, &paths, err))
+	if (be_layout_paths(s->req->host, key, nr_key, n, s->deviations, &paths, err))
 		return -1;
 	if ((size_t)n > paths.n) {
 		be_fail_usage(err, "%s: disk: asks for %" PRId64 " %s, but host %s has %zu in %s", be_where(a->node), n,
@@ -115,7 +115,9 @@ static int from_host(struct be_layout_state *s, const struct asked *a, bool hdd,
 	for (int64_t i = 0; i < n; i++) {
 		int64_t partition;
 		be_autofree char *id = be_layout_disk_id(paths.v[i], &partition);
-		const struct be_node *disk = be_layout_disk(s->req->disks, id);
+		struct be_node *disk = (struct be_node *)be_layout_disk(s->req->disks, id);
+		if (disk && partition > be_get_int(disk, "partitions", 0)) /* of a glob without a count */
+			be_set_int(disk, "partitions", partition);
 		be_layout_add_device(s, be_get_str(disk, "kind", hdd ? "hdd" : "ssd"), paths.v[i], id,
 				     be_get_int(disk, "size", 0));
 	}

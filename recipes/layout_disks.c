@@ -114,8 +114,8 @@ static int split_words(const struct be_node *node, struct be_strv *words, struct
 	return 0;
 }
 
-int be_layout_paths(const struct be_node *host, const char *key, const char *nr_key, struct be_node *deviations,
-		    struct be_strv *paths, struct be_error *err)
+int be_layout_paths(const struct be_node *host, const char *key, const char *nr_key, int64_t wanted,
+		    struct be_node *deviations, struct be_strv *paths, struct be_error *err)
 {
 	const struct be_node *node = be_get(host, key);
 	be_autostrv struct be_strv words = { 0 };
@@ -124,10 +124,11 @@ int be_layout_paths(const struct be_node *host, const char *key, const char *nr_
 	if (split_words(node, &words, err))
 		return -1;
 	/* What the plain paths leave of the count belongs to the globs, in equal parts. */
-	int64_t globs = 0, nr = be_get_int(host, nr_key, 0);
+	int64_t globs = 0, nr = be_get_int(host, nr_key, wanted);
 	for (size_t i = 0; i < words.n; i++)
 		globs += strpbrk(words.v[i], "*?") != NULL;
-	int64_t share = globs ? (nr - ((int64_t)words.n - globs)) / globs : 0;
+	int64_t rest = nr - ((int64_t)words.n - globs);
+	int64_t share = globs ? (rest + (be_get(host, nr_key) ? 0 : globs - 1)) / globs : 0;
 	if (share > 128)
 		return be_fail_usage(err, "%s: %s of %" PRId64 " is more than this program handles", be_where(node),
 				     nr_key, nr);
@@ -191,8 +192,8 @@ struct be_node *be_layout_disks(const struct be_node *host, struct be_error *err
 {
 	be_autonode struct be_node *disks = be_node_seq(), *unused = be_node_seq(); /* said when a layout uses them */
 	be_autostrv struct be_strv hdd = { 0 }, ssd = { 0 };
-	if (be_layout_paths(host, "hdd_partitions", "nr_hdd_partitions", unused, &hdd, err) ||
-	    be_layout_paths(host, "ssd_partitions", "nr_ssd_partitions", unused, &ssd, err))
+	if (be_layout_paths(host, "hdd_partitions", "nr_hdd_partitions", 0, unused, &hdd, err) ||
+	    be_layout_paths(host, "ssd_partitions", "nr_ssd_partitions", 0, unused, &ssd, err))
 		return NULL;
 	for (size_t i = 0; i < hdd.n; i++)
 		if (add_disk(host, disks, hdd.v[i], true, err))

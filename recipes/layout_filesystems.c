@@ -29,6 +29,14 @@ const char *be_layout_filesystem(const struct be_node *job)
 													   : NULL;
 }
 
+bool be_layout_is_filesystem(const char *kind)
+{
+	for (size_t i = 0; i < BE_ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i], kind) == 0)
+			return true;
+	return false;
+}
+
 static int check_kind(const struct be_node *job, const char *kind, struct be_error *err)
 {
 	const struct be_node *where = be_get(job, "fs");
@@ -168,30 +176,9 @@ static int no_device(const struct be_node *job, const char *kind, struct be_erro
 	return be_hint(err, "add disk: 1SSD (1HDD, 1BRD_4G, 2pmem, ...), or use fs: tmpfs");
 }
 
-static bool is_network(const char *kind)
-{
-	return be_starts(kind, "nfs") || be_starts(kind, "cifs") || be_starts(kind, "smb");
-}
-
-static void second_filesystem(struct be_layout_state *s)
-{
-	static const char *const keys[] = { "fs2", "fs1" };
-	for (size_t i = 0; i < BE_ARRAY_LEN(keys); i++) {
-		const struct be_node *node = be_get(s->req->job, keys[i]);
-		const char *kind = node && node->kind == BE_MAP ? be_get_str(node, "fs", NULL)
-								: be_get_str(s->req->job, keys[i], NULL);
-		if (kind)
-			be_deviation(s->deviations, keys[i],
-				     is_network(kind) ? "%s asked: the workload works on the local file system here"
-						      : "%s asked as a second file system: not made",
-				     kind);
-	}
-}
-
 int be_layout_filesystems(struct be_layout_state *s, struct be_error *err)
 {
 	const char *kind = be_layout_filesystem(s->req->job);
-	second_filesystem(s);
 	if (!kind)
 		return 0;
 	if (check_kind(s->req->job, kind, err))

@@ -51,7 +51,7 @@ static int add_swap_file(struct be_layout_state *s, const struct be_node *asked,
 static int add_swap_partitions(struct be_layout_state *s, struct be_error *err)
 {
 	be_autostrv struct be_strv paths = { 0 };
-	if (be_layout_paths(s->req->host, "swap_partitions", "nr_swap_partitions", s->deviations, &paths, err))
+	if (be_layout_paths(s->req->host, "swap_partitions", "nr_swap_partitions", 0, s->deviations, &paths, err))
 		return -1;
 	for (size_t i = 0; i < paths.n; i++) {
 		int64_t partition;

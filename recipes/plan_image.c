@@ -60,6 +60,8 @@ static void choose_parts(const struct be_planner *p, struct image *image)
 	for (size_t i = 0; prefix && i < prefix->n; i++)
 		if (strcmp(prefix->items[i]->text, "numactl") == 0)
 			be_strv_add(&image->parts, "numactl");
+	if (be_plan_network_type(p->plan))
+		be_strv_add(&image->parts, be_plan_network_type(p->plan));
 	be_strv_sort_unique(&image->parts);
 }
 

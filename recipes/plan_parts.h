@@ -3,7 +3,7 @@
 #define BE_PLAN_PARTS_H
 
 #include "deviation.h"
-#include "layout.h"
+#include "layout_parts.h"
 #include "plan.h"
 #include "rules.h"
 #include "workload.h"
@@ -30,6 +30,12 @@ int be_plan_machine(struct be_planner *p, struct be_error *err);
 void be_plan_firmware(struct be_planner *p);
 int be_plan_after(struct be_planner *p, struct be_error *err);
 void be_plan_kconfig(struct be_planner *p, struct be_node *machine);
+/* fs2: and fs1:. Puts the network's mount points into @storages and into the layout's directories. */
+int be_plan_network(struct be_planner *p, struct be_node *storages, struct be_error *err);
+/* Puts the steps that export and mount @storages before those of @definition. */
+void be_plan_network_steps(const struct be_node *storages, struct be_node *definition);
+/* nfs or cifs, when the workload works over one; else NULL. */
+const char *be_plan_network_type(const struct be_node *plan);
 int be_plan_layout(struct be_planner *p, struct be_error *err);
 int be_plan_boot(struct be_planner *p, struct be_error *err);
 int be_plan_settings(struct be_planner *p, struct be_error *err);

@@ -323,7 +323,11 @@ int be_plan_workload(struct be_planner *p, struct be_error *err)
 	be_set(workload, "definition", be_node_clone(definition));
 	be_set(workload, "parameters", parameters(p, definition));
 	be_set(workload, "values", be_node_map());
-	be_set(workload, "storages", storages(p));
+	struct be_node *places = storages(p);
+	be_set(workload, "storages", places);
+	if (be_plan_network(p, places, err))
+		return -1;
+	be_plan_network_steps(places, be_get(workload, "definition"));
 	own_metrics(be_get(workload, "definition"), be_get_path(workload, "parameters.metrics"));
 	make_prefix(p, &prefix);
 	if (prefix.n)

@@ -90,8 +90,9 @@ static const struct {
 	{ "sbin", "usr/sbin" }, { "var/run", "/run" },
 };
 
-/* root and nobody for programs that look them up; the groups are those that udev's own rules name. */
+/* root and nobody for programs that look them up, _rpc for rpcbind; the groups are those that udev's own rules name. */
 static const char passwd[] = "root:x:0:0:root:/root:/bin/sh\n"
+			     "_rpc:x:100:65534::/run/rpcbind:/usr/sbin/nologin\n"
 			     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 static const char group[] = "root:x:0:\n"
 			    "tty:x:5:\n"
@@ -126,12 +127,12 @@ int be_segment_base(struct be_segment *segment, const struct be_cache *cache, co
 		    struct be_error *err)
 {
 	segment->name = be_strdup("base");
-	if (be_segment_find(segment, cache, compressor, "base"))
+	if (be_segment_find(segment, cache, compressor, "base-2"))
 		return 0;
 	be_autocpio struct be_cpio cpio = { .file = BE_CACHE_FILE_INIT };
 	if (be_cpio_open(&cpio, cache, compressor, err) != 0 || write_base(&cpio, err) != 0)
 		return -1;
-	return be_segment_keep(segment, &cpio, compressor, "base", err);
+	return be_segment_keep(segment, &cpio, compressor, "base-2", err);
 }
 
 /* The folders above @path with the modes that the package gives them. */

@@ -248,7 +248,10 @@ int be_closure_widen(struct be_closure *closure, struct be_error *err)
 	return read_packages(closure, want, err) != 0 ? -1 : 1;
 }
 
-/* DT_RUNPATH, with $ORIGIN the file's own folder, then the loader's own folders. */
+/*
+ * DT_RUNPATH, with $ORIGIN the file's own folder, then the loader's own folders. Last the folder that the file lies in:
+ * private libraries need each other without saying where, for the program that loads them knows it.
+ */
 static void search_folders(const struct be_entry *entry, struct be_strv *folders)
 {
 	be_autostrv struct be_strv parts = { 0 };
@@ -269,6 +272,7 @@ static void search_folders(const struct be_entry *entry, struct be_strv *folders
 	}
 	for (size_t i = 0; i < BE_ARRAY_LEN(library_folders); i++)
 		be_strv_add(folders, library_folders[i]);
+	be_strv_add(folders, origin + 1);
 }
 
 static bool take_library(struct be_closure *closure, const struct be_missing *missing)

@@ -7,7 +7,7 @@
 
 #include "builder/packages/deb_closure.h"
 
-#define RULES "select-1" /* changes when the same packages and names may lead to other files */
+#define RULES "select-2" /* changes when the same packages and names may lead to other files */
 
 void be_selection_free(struct be_selection *selection)
 {
@@ -74,12 +74,13 @@ static int take_programs(struct be_closure *closure, const struct be_strv *progr
 	return 0;
 }
 
-static size_t take_matches(struct be_closure *closure, const char *pattern)
+/* Of the first @packages packages, those that are read. */
+static size_t take_matches(struct be_closure *closure, const char *pattern, size_t packages)
 {
 	size_t found = 0;
-	for (size_t i = 0; i < closure->named; i++) {
+	for (size_t i = 0; i < packages; i++) {
 		const struct be_tree *tree = &closure->debs[i].tree;
-		for (size_t k = 0; k < tree->n; k++)
+		for (size_t k = 0; closure->chosen[i] && k < tree->n; k++)
 			if (fnmatch(pattern, tree->entries[k].path, FNM_PATHNAME | FNM_PERIOD) == 0 &&
 			    be_closure_take_below(closure, tree->entries[k].path))
 				found++;
@@ -87,15 +88,38 @@ static size_t take_matches(struct be_closure *closure, const char *pattern)
 	return found;
 }
 
-static int take_file(struct be_closure *closure, const char *file, struct be_selection *selection, struct be_error *err)
+/*
+ * Patterns that match nothing in the packages that the plan names are looked for in what those depend on, one step
+ * further at a time until each has a match: Python's library is in a package with its version in its name.
+ */
+static int take_far_matches(struct be_closure *closure, const struct be_strv *patterns, struct be_selection *selection,
+			    struct be_error *err)
+{
+	bool missing = patterns->n > 0;
+	for (int more = 1; missing && more;) {
+		more = be_closure_widen(closure, err);
+		if (more < 0)
+			return -1;
+		missing = false;
+		for (size_t i = 0; i < patterns->n; i++)
+			missing |= take_matches(closure, patterns->v[i], closure->packages->n) == 0;
+	}
+	for (size_t i = 0; missing && i < patterns->n; i++)
+		if (!take_matches(closure, patterns->v[i], closure->packages->n))
+			be_strv_addf(&selection->notes, "files: nothing in the packages of %s matches /%s",
+				     closure->suite->name, patterns->v[i]);
+	return 0;
+}
+
+/* A pattern that matches nothing nearby is added to @far. */
+static int take_file(struct be_closure *closure, const char *file, struct be_strv *far, struct be_error *err)
 {
 	be_autofree char *path = tree_path(file, err);
 	if (!path)
 		return -1;
 	if (strpbrk(path, "*?[")) {
-		if (!take_matches(closure, path))
-			be_strv_addf(&selection->notes, "files: nothing in the packages of %s matches %s",
-				     closure->suite->name, file);
+		if (!take_matches(closure, path, closure->named))
+			be_strv_add(far, path);
 		return 0;
 	}
 	while (!be_closure_take_below(closure, path)) {
@@ -130,12 +154,14 @@ static int take_libraries(struct be_closure *closure, const struct be_strv *libr
 static int select_files(struct be_closure *closure, const struct be_select_request *request,
 			struct be_selection *selection, struct be_error *err)
 {
+	be_autostrv struct be_strv far = { 0 };
 	if (be_closure_start(closure, err) != 0 || take_programs(closure, &request->programs, err) != 0)
 		return -1;
 	for (size_t i = 0; i < request->files.n; i++)
-		if (take_file(closure, request->files.v[i], selection, err) != 0)
+		if (take_file(closure, request->files.v[i], &far, err) != 0)
 			return -1;
-	if (take_libraries(closure, &request->libraries, selection, err) != 0)
+	if (take_far_matches(closure, &far, selection, err) != 0 ||
+	    take_libraries(closure, &request->libraries, selection, err) != 0)
 		return -1;
 	return be_closure_finish(closure, err);
 }
