@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "layout_parts.h"
+#include "plain.h"
 #include "units.h"
 
 const char *be_layout_base(const char *path)
@@ -78,13 +79,17 @@ static int add_word(const struct be_node *node, const char *word, int64_t count,
 		    struct be_strv *paths, struct be_error *err)
 {
 	const char *star = strpbrk(word, "*?"), *open = strchr(word, '[');
-	be_autofree char *tag = be_layout_tag_path(word);
+	be_autofree char *tag = be_layout_tag_path(word), *plain = be_strdup(tag ? tag : word);
+	for (char *p = plain; !tag && *p; p++) /* the characters of a pattern mean others */
+		*p = strchr("*?[]", *p) ? 'x' : *p;
+	if (!be_is_device_path(plain)) {
+		be_fail_usage(err, "%s: '%.80s' is no path of a partition", be_where(node), word);
+		return be_hint(err, "it is below /dev and has letters, digits and #+-.:=@_ only");
+	}
 	if (tag) {
 		be_strv_add(paths, tag);
 		return 0;
 	}
-	if (*word != '/')
-		return be_fail_usage(err, "%s: '%.80s' is no path of a partition", be_where(node), word);
 	if (open && !star && bracket(word, open, paths))
 		return 0;
 	if (!star) {

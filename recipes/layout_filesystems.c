@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "layout_parts.h"
+#include "plain.h"
 #include "rules.h"
 
 static const char *const kinds[] = { "btrfs", "ext2",   "ext3",     "ext4", "xfs",      "f2fs", "tmpfs",
@@ -88,6 +89,38 @@ static struct be_node *option_list(const struct be_strv *words)
 		if (strcmp(words->v[i], "-o") == 0)
 			be_strv_split(&list, words->v[++i], ",");
 	return be_node_strv(&list);
+}
+
+/* Words that the job adds to a command: none is a place, so that only the layout's devices are ever formatted. */
+static int check_words(const struct be_node *job, const char *key, struct be_error *err)
+{
+	const struct be_node *own = option(job, key);
+	be_autostrv struct be_strv words = { 0 };
+	if (!own)
+		return 0;
+	if (be_check_line(own, key, err))
+		return -1;
+	be_strv_split(&words, own->text, " \t");
+	for (size_t i = 0; i < words.n; i++)
+		if (strchr("/.", words.v[i][0])) {
+			be_fail_usage(err, "%s: %s: '%.80s' is a path, options are expected", be_where(own), key,
+				      words.v[i]);
+			return be_hint(err, "the device and the mount point are those of disk: and md:");
+		}
+	return 0;
+}
+
+static int check_options(const struct be_node *job, struct be_error *err)
+{
+	const struct be_node *more = option(job, "mount_option");
+	if (check_words(job, "mkfs", err) || check_words(job, "mount", err))
+		return -1;
+	if (more && !be_is_word(more->text)) {
+		be_fail_usage(err, "%s: mount_option: '%.80s' holds a blank, a quote or a line break", be_where(more),
+			      more->text);
+		return be_hint(err, "it is what stands behind one -o, for example dax or noatime,discard");
+	}
+	return 0;
 }
 
 static void mount_words(const struct be_layout_state *s, const char *kind, struct be_strv *words)
@@ -181,7 +214,7 @@ int be_layout_filesystems(struct be_layout_state *s, struct be_error *err)
 	const char *kind = be_layout_filesystem(s->req->job);
 	if (!kind)
 		return 0;
-	if (check_kind(s->req->job, kind, err))
+	if (check_kind(s->req->job, kind, err) || check_options(s->req->job, err))
 		return -1;
 	if (strcmp(kind, "tmpfs") == 0)
 		return tmpfs(s, err);

@@ -1,14 +1,20 @@
 /* The kernel command line: what decides figures or results, without the places that results and console go to. */
 #include <string.h>
 
+#include "plain.h"
 #include "plan_parts.h"
 #include "rules.h"
 
 /* Words of the machine and of where its console is: the place of boot adds its own. */
 static bool of_the_place(const char *word)
 {
-	return be_starts(word, "console=") || be_starts(word, "earlyprintk=") || be_starts(word, "root=") ||
-	       be_starts(word, "panic=") || be_starts(word, "vga=");
+	static const char *const words[] = {
+		"console=", "earlyprintk=", "root=", "panic=", "vga=", "init=", "rdinit="
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(words); i++)
+		if (be_starts(word, words[i]))
+			return true;
+	return strcmp(word, "--") == 0; /* all behind it would be init's */
 }
 
 static void add_words(struct be_strv *out, const char *text)
@@ -20,8 +26,17 @@ static void add_words(struct be_strv *out, const char *text)
 			be_strv_add(out, words.v[i]);
 }
 
+/* A value with a blank would be two parameters, the second of anybody's choice. */
+static int check_word(const struct be_node *node, const char *what, struct be_error *err)
+{
+	if (node->kind != BE_SCALAR || !*node->text || be_is_word(node->text))
+		return 0;
+	return be_fail_usage(err, "%s: %s: '%.80s' holds a blank, a quote or a line break: no kernel parameter",
+			     be_where(node), what, node->text);
+}
+
 /* bp1_memmap: 104G!8G -> memmap=104G!8G; bp_idle: poll -> idle=poll; a key without value is a word of its own. */
-static void boot_params(struct be_planner *p, struct be_strv *out)
+static int boot_params(struct be_planner *p, struct be_strv *out, struct be_error *err)
 {
 	const struct be_node *params = be_get(p->job, "boot_params");
 	bool nvdimm = be_streq(be_plan_text_of(p->host, "pmem_origin"), "nvdimm");
@@ -34,15 +49,20 @@ static void boot_params(struct be_planner *p, struct be_strv *out)
 		bool memmap = strcmp(underscore + 1, "memmap") == 0;
 		if (memmap && nvdimm)
 			continue;
+		if (!be_is_word(params->keys[i]) || check_word(params->items[i], params->keys[i], err))
+			return err->status == BE_OK ? be_fail_usage(err, "%s: boot_params: a key holds a blank",
+								    be_where(params->items[i]))
+						    : -1;
 		if (params->items[i]->kind == BE_SCALAR && *params->items[i]->text)
 			be_strv_addf(out, "%s=%s", underscore + 1, params->items[i]->text);
 		else if (params->items[i]->kind == BE_NULL)
 			be_strv_add(out, underscore + 1);
 	}
+	return 0;
 }
 
 /* A map factor: cmdline words of `environment:`, where the catalogue sets the factor on the command line. */
-static void environment(struct be_planner *p, struct be_strv *out)
+static int environment(struct be_planner *p, struct be_strv *out, struct be_error *err)
 {
 	const struct be_node *env = be_get(p->job, "environment");
 	for (size_t i = 0; env && env->kind == BE_MAP && i < env->n; i++) {
@@ -51,12 +71,15 @@ static void environment(struct be_planner *p, struct be_strv *out)
 		const char *param = be_get_str(set, "param", "");
 		if (!be_streq(be_get_str(set, "kind", NULL), "cmdline") || env->items[i]->kind != BE_SCALAR)
 			continue;
+		if (check_word(env->items[i], env->keys[i], err))
+			return -1;
 		const char *value = env->items[i]->text, *mark = strstr(param, "{value}");
 		if (mark)
 			be_strv_addf(out, "%.*s%s%s", (int)(mark - param), param, value, mark + strlen("{value}"));
 		else if (strcmp(value, "no") != 0)
 			be_strv_add(out, param);
 	}
+	return 0;
 }
 
 int be_plan_boot(struct be_planner *p, struct be_error *err)
@@ -71,7 +94,8 @@ int be_plan_boot(struct be_planner *p, struct be_error *err)
 	if (!type || strcmp(type, "ramfs") == 0)
 		be_strv_add(&words, "root=/dev/ram0");
 	be_set_str(boot, "rootfs_type", type ? type : "ramfs");
-	boot_params(p, &words);
+	if (boot_params(p, &words, err))
+		return -1;
 	add_words(&words, be_plan_text_of(p->job, "kernel_cmdline"));
 	add_words(&words, be_plan_text_of(p->host, "kernel_cmdline"));
 	add_words(&words, be_plan_text_of(p->host, "kernel_cmdline_hw"));
@@ -81,8 +105,13 @@ int be_plan_boot(struct be_planner *p, struct be_error *err)
 		&words,
 		"selinux=0 sysrq_always_enabled rcupdate.rcu_cpu_stall_timeout=100 net.ifnames=0 printk.devkmsg=on",
 		" ");
-	environment(p, &words);
+	if (environment(p, &words, err))
+		return -1;
 	be_strv_split(&words, "oops=panic panic=10 rw", " ");
+	for (size_t i = 0; i < words.n; i++)
+		if (!be_is_line(words.v[i]))
+			return be_fail_usage(err, "%s: the kernel's command line would hold a control character",
+					     be_where(be_get(p->job, "kernel_cmdline")));
 	be_set(boot, "cmdline", be_node_strv(&words));
 	be_deviation(
 		p->deviations, "kernel.cmdline",

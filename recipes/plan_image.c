@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "plain.h"
 #include "plan_parts.h"
 
 static const char *const lists[] = { "packages", "programs", "files", "modules", "modules_wanted" };
@@ -81,12 +82,34 @@ static int add_part(struct be_planner *p, struct image *image, const char *name,
 	return 0;
 }
 
+/* A name of the job's own list is a name, not an option or a path; the position is the job's. */
+static int check_names(const struct be_planner *p, const char *list, const struct be_strv *names, size_t from,
+		       struct be_error *err)
+{
+	const struct be_node *own = be_get(be_get_path(p->plan, "workload.parameters"), list);
+	bool paths = strcmp(list, "files") == 0;
+	for (size_t i = from; i < names->n; i++) {
+		const char *name = names->v[i];
+		if (paths ? *name == '/' && be_is_line(name) && !strstr(name, "/../") : be_is_name(name, "+-._:"))
+			continue;
+		const char *where = "";
+		for (size_t k = 0; own && k < own->n; k++)
+			if (own->items[k]->kind == BE_SCALAR && strcmp(own->items[k]->text, name) == 0)
+				where = be_where(own->items[k]);
+		return be_fail_usage(err, "%s%s%s: '%.60s' is no %s", where, *where ? ": " : "", list, name,
+				     paths ? "absolute path" : "plain name");
+	}
+	return 0;
+}
+
 static int add_workload(struct be_planner *p, struct image *image, struct be_error *err)
 {
 	const struct be_node *workload = be_get(p->plan, "workload");
 	for (size_t i = 0; i < LISTS; i++) {
 		const char *key = strcmp(lists[i], "programs") == 0 ? "needs" : lists[i];
-		if (be_workload_list(workload, key, p->rules.date, &image->lists[i], err))
+		size_t before = image->lists[i].n;
+		if (be_workload_list(workload, key, p->rules.date, &image->lists[i], err) ||
+		    check_names(p, lists[i], &image->lists[i], before, err))
 			return -1;
 	}
 	return 0;

@@ -9,9 +9,9 @@
 static const struct kind {
 	const char *name, *type, *version;
 } kinds[] = {
-	{ "nfs", "nfs", NULL },           { "nfsv3", "nfs", "vers=3" },       { "nfsv4", "nfs", "vers=4" },
-	{ "cifs", "cifs", NULL },         { "smbv2", "cifs", "vers=2.0" },    { "smbv2p1", "cifs", "vers=2.1" },
-	{ "smbv3", "cifs", "vers=3.0" },  { "smbv3p02", "cifs", "vers=3.02" }, { "smbv3p11", "cifs", "vers=3.1.1" },
+	{ "nfs", "nfs", NULL },          { "nfsv3", "nfs", "vers=3" },        { "nfsv4", "nfs", "vers=4" },
+	{ "cifs", "cifs", NULL },        { "smbv2", "cifs", "vers=2.0" },     { "smbv2p1", "cifs", "vers=2.1" },
+	{ "smbv3", "cifs", "vers=3.0" }, { "smbv3p02", "cifs", "vers=3.02" }, { "smbv3p11", "cifs", "vers=3.1.1" },
 };
 
 static const struct kind *find_kind(const char *name)
@@ -124,8 +124,7 @@ static void each(const struct steps *s, struct be_node *step, const char *prefix
 {
 	for (size_t i = 0; i < s->storages->n; i++)
 		if (member(s, i))
-			be_add(be_get(step, "argv"),
-			       be_node_strf("%s%s", prefix, be_get_str(member(s, i), key, "")));
+			be_add(be_get(step, "argv"), be_node_strf("%s%s", prefix, be_get_str(member(s, i), key, "")));
 }
 
 static struct be_node *lines(const char *text)

@@ -36,6 +36,8 @@ int be_plan_network(struct be_planner *p, struct be_node *storages, struct be_er
 void be_plan_network_steps(const struct be_node *storages, struct be_node *definition);
 /* nfs or cifs, when the workload works over one; else NULL. */
 const char *be_plan_network_type(const struct be_node *plan);
+/* numactl, taskset and chrt: the words in front of the workload. */
+int be_plan_prefix(const struct be_planner *p, struct be_strv *prefix, struct be_error *err);
 int be_plan_layout(struct be_planner *p, struct be_error *err);
 int be_plan_boot(struct be_planner *p, struct be_error *err);
 int be_plan_settings(struct be_planner *p, struct be_error *err);

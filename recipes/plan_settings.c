@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "plain.h"
 #include "plan_parts.h"
 
 struct setting {
@@ -94,15 +95,32 @@ static char *full_sysctl(const struct be_node *table, const char *asked)
 	return NULL;
 }
 
-static void one_sysctl(struct be_planner *p, const struct be_node *table, const char *key, const struct be_node *value)
+/* Values that are programs, which the kernel would start as root. */
+static bool starts_a_program(const char *name, const char *value)
+{
+	static const char *const names[] = { "kernel.modprobe", "kernel.hotplug", "kernel.poweroff_cmd" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return strcmp(name, "kernel.core_pattern") == 0 && value[strspn(value, " \t")] == '|';
+}
+
+static int one_sysctl(struct be_planner *p, const struct be_node *table, const char *key, const struct be_node *value,
+		      struct be_error *err)
 {
 	be_autofree char *name = full_sysctl(table, key + strlen("sc_"));
+	if (be_check_line(value, key, err))
+		return -1;
+	if (name && starts_a_program(name, value->text))
+		return be_fail_usage(err, "%s: %s: names a program that the kernel would start: not taken from a job",
+				     be_where(value), key);
 	if (name) {
 		add(p, &(struct setting){ .kind = "sysctl", .target = name, .value = value->text, .why = key });
-		return;
+		return 0;
 	}
 	be_plan_warn(p, value, "%s: no sysctl of that name is known: not set", key);
 	be_deviation(p->deviations, "sysctl", "%s=%s asked, no sysctl of that name is known", key, value->text);
+	return 0;
 }
 
 /* sc_NAME keys, below `sysctl:` or at the top. */
@@ -118,7 +136,8 @@ static int sysctls(struct be_planner *p, struct be_error *err)
 				continue;
 			if (!table && !(table = be_node_load_file(path, err)))
 				return -1;
-			one_sysctl(p, table, maps[k]->keys[i], maps[k]->items[i]);
+			if (one_sysctl(p, table, maps[k]->keys[i], maps[k]->items[i], err))
+				return -1;
 		}
 	}
 	return 0;
@@ -144,17 +163,21 @@ static void set_factor(struct be_planner *p, const struct be_node *factor, const
 }
 
 /* A value that is a map gives one setting for each {name}. */
-static void set_named(struct be_planner *p, const struct be_node *factor, const char *name, const struct be_node *value,
-		      const char *path)
+static int set_named(struct be_planner *p, const struct be_node *factor, const char *name, const struct be_node *value,
+		     const char *path, struct be_error *err)
 {
 	const char *mark = strstr(path, "{name}");
 	for (size_t i = 0; mark && i < value->n; i++) {
 		if (value->items[i]->kind != BE_SCALAR)
 			continue;
+		if (!be_is_name(value->keys[i], "_-"))
+			return be_fail_usage(err, "%s: environment: %s: '%.40s' is no name of a file in %.*s",
+					     be_where(value->items[i]), name, value->keys[i], (int)(mark - path), path);
 		be_autofree char *one =
 			be_strf("%.*s%s%s", (int)(mark - path), path, value->keys[i], mark + strlen("{name}"));
 		set_factor(p, factor, value->items[i]->text, name, one);
 	}
+	return 0;
 }
 
 static const char *nearest_factor(const struct be_planner *p, const char *name)
@@ -211,10 +234,10 @@ static int environment(struct be_planner *p, struct be_error *err)
 			set_factor(p, factor, value->text, name, be_get_str(set, "name", ""));
 		else if (strcmp(kind, "sysfs") == 0 && value->kind == BE_SCALAR && paths.n)
 			set_factor(p, factor, value->text, name, paths.v[0]);
-		else if (strcmp(kind, "sysfs") == 0 && value->kind == BE_MAP && paths.n)
-			set_named(p, factor, name, value, paths.v[0]);
-		else
+		else if (strcmp(kind, "sysfs") != 0 || value->kind != BE_MAP || !paths.n)
 			return unsettable(factor, name, value, err);
+		else if (set_named(p, factor, name, value, paths.v[0], err))
+			return -1;
 	}
 	return 0;
 }

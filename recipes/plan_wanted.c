@@ -132,8 +132,7 @@ static void job_layout(struct be_planner *p)
 	if (fs->n) {
 		want(p, "fs.kind", "job", be_get_str(fs->items[0], "kind", NULL));
 		const char *network = be_plan_network_type(p->plan);
-		want(p, "testfile.filesystem", "job",
-		     network ? network : be_get_str(fs->items[0], "kind", NULL));
+		want(p, "testfile.filesystem", "job", network ? network : be_get_str(fs->items[0], "kind", NULL));
 		const struct be_node *options = be_get(fs->items[0], "options");
 		for (size_t i = 0; i < options->n; i++)
 			if (be_starts(options->items[i]->text, "dax"))

@@ -155,60 +155,6 @@ static struct be_node *storages(const struct be_planner *p)
 	return out;
 }
 
-static void numactl(const struct be_node *options, struct be_strv *prefix)
-{
-	static const struct {
-		const char *key, *letter;
-		bool value;
-	} known[] = {
-		{ "all", "-a", false },      { "localalloc", "-l", false }, { "interleave", "-i", true },
-		{ "membind", "-m", true },   { "cpunodebind", "-N", true }, { "physcpubind", "-C", true },
-		{ "preferred", "-p", true },
-	};
-	be_strv_free(prefix); /* LKP: numactl replaces what was there, taskset and chrt come before it */
-	be_strv_add(prefix, "numactl");
-	for (size_t i = 0; options && i < options->n; i++)
-		for (size_t k = 0; k < BE_ARRAY_LEN(known); k++) {
-			if (strcmp(options->keys[i], known[k].key) != 0)
-				continue;
-			be_strv_add(prefix, known[k].letter);
-			if (known[k].value && options->items[i]->kind == BE_SCALAR)
-				be_strv_add(prefix, options->items[i]->text);
-		}
-}
-
-static void before(struct be_strv *prefix, const char *const *words)
-{
-	be_autostrv struct be_strv all = { 0 };
-	for (; *words; words++)
-		be_strv_add(&all, *words);
-	be_strv_add_all(&all, prefix);
-	be_strv_free(prefix);
-	*prefix = all;
-	all = (struct be_strv){ 0 };
-}
-
-/* The words in front of the workload, in the job's order. */
-static void make_prefix(const struct be_planner *p, struct be_strv *prefix)
-{
-	for (size_t i = 0; i < p->job->n; i++) {
-		const struct be_node *options = p->job->items[i];
-		if (options->kind != BE_MAP)
-			continue;
-		const char *cpus = be_get_str(options, "test_cpulist", NULL);
-		const char *policy = be_get_str(options, "sched_policy", NULL);
-		if (strcmp(p->job->keys[i], "numactl") == 0) {
-			numactl(options, prefix);
-		} else if (strcmp(p->job->keys[i], "taskset") == 0 && cpus) {
-			before(prefix, (const char *const[]){ "taskset", "-c", cpus, NULL });
-		} else if (strcmp(p->job->keys[i], "chrt") == 0 && policy) {
-			be_autofree char *option = be_strf("--%s", policy);
-			const char *priority = be_get_str(options, "sched_priority", "0");
-			before(prefix, (const char *const[]){ "chrt", option, priority, NULL });
-		}
-	}
-}
-
 static int step_limit(struct be_planner *p, struct be_node *workload, struct be_error *err)
 {
 	const struct be_node *node = be_get(p->job, "timeout");
@@ -329,7 +275,8 @@ int be_plan_workload(struct be_planner *p, struct be_error *err)
 		return -1;
 	be_plan_network_steps(places, be_get(workload, "definition"));
 	own_metrics(be_get(workload, "definition"), be_get_path(workload, "parameters.metrics"));
-	make_prefix(p, &prefix);
+	if (be_plan_prefix(p, &prefix, err))
+		return -1;
 	if (prefix.n)
 		be_set(workload, "prefix", be_node_strv(&prefix));
 	if (step_limit(p, workload, err) || render(p, workload, err))

@@ -75,6 +75,11 @@ static char *lines(struct be_scope *scope, const struct be_node *list, struct be
 	if (be_scope_list(scope, list, &items, err))
 		return NULL;
 	for (size_t i = 0; i < items.n; i++) {
+		if (strchr(items.v[i], '\n')) {
+			be_fail_usage(err, "%s: a line of a step's input or file holds a line break: '%.60s'",
+				      be_where(list), items.v[i]);
+			return NULL;
+		}
 		be_buf_adds(&text, items.v[i]);
 		be_buf_addc(&text, '\n');
 	}

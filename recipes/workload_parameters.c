@@ -1,7 +1,9 @@
 /* Parameters: the job's own text, given a type by the definition's `unit:`. */
 #include <inttypes.h>
+#include <regex.h>
 #include <string.h>
 
+#include "plain.h"
 #include "units.h"
 #include "workload_scope.h"
 
@@ -141,6 +143,23 @@ static int typed(struct be_scope *scope, const struct parameter *p, struct be_va
 	return 0;
 }
 
+/* `texts:`, what a definition takes where its program reads texts as more than a word of its own. */
+static int check_text(const struct be_scope *scope, const struct parameter *p, const char *unit, struct be_error *err)
+{
+	const struct be_node *texts = be_get(be_get(scope->workload, "definition"), "texts");
+	regex_t regex;
+	if (!texts || p->defaulted || strcmp(unit, "text") != 0)
+		return 0;
+	if (texts->kind != BE_SCALAR || regcomp(&regex, texts->text, REG_EXTENDED | REG_NOSUB) != 0)
+		return be_fail_usage(err, "%s: texts: is no regular expression", be_where(texts));
+	bool fits = regexec(&regex, p->given->text, 0, NULL, 0) == 0;
+	regfree(&regex);
+	if (fits)
+		return 0;
+	wrong(p, "what this workload takes", err);
+	return be_hint(err, "its texts match %s", texts->text);
+}
+
 static int one_parameter(struct be_scope *scope, struct parameter *p, struct be_node *values, struct be_strv *notes,
 			 struct be_error *err)
 {
@@ -163,6 +182,8 @@ static int one_parameter(struct be_scope *scope, struct parameter *p, struct be_
 	if (p->given->kind != BE_SCALAR)
 		return be_fail_usage(err, "%s: %s must be one value", be_where(p->given), p->name);
 	struct be_value value = be_value_nil();
+	if (be_check_line(p->given, p->name, err) || check_text(scope, p, unit, err))
+		return -1;
 	if (typed(scope, p, &value, values, notes, err))
 		return -1;
 	be_scope_set(scope, p->name, value);

@@ -70,6 +70,40 @@ Test(steps, input_files_environment_and_output)
 	guest_free(&guest, &dir);
 }
 
+/* Nothing between the plan and the program reads them: no shell, no second quoting. */
+Test(steps, values_arrive_as_they_are)
+{
+	static const char *const values[] = {
+		"$(touch /tmp/pwned)", "`id`", "a; b", "a|b>c&", "a'b", "a\"b\\", "a\nb", "../../x", "--help",
+		"$HOME ${x} *"
+	};
+	struct be_root dir;
+	struct be_error err = BE_ERROR_INIT;
+	struct be_guest guest;
+	guest_make(&guest, &dir,
+		   "- {name: a, argv: [printf, \"<%s>\"]}\n- {name: b, argv: [printenv, V]}\n"
+		   "- {name: c, argv: [cat, -, f]}\n");
+	be_autobuf struct be_buf want = { 0 }, all = { 0 };
+	for (size_t i = 0; i < BE_ARRAY_LEN(values); i++) {
+		be_add_str(be_get(guest.steps->items[0], "argv"), values[i]);
+		be_buf_addf(&want, "<%s>", values[i]);
+		be_buf_addf(&all, "%s%s", i ? "\n" : "", values[i]);
+	}
+	struct be_node *env = be_node_map(), *files = be_node_map();
+	be_set_str(env, "V", all.data);
+	be_set(guest.steps->items[1], "env", env);
+	be_set_str(files, "f", all.data);
+	be_set(guest.steps->items[2], "files", files);
+	be_set_str(guest.steps->items[2], "cwd", dir.prefix);
+	be_set_str(guest.steps->items[2], "stdin", all.data);
+	cr_expect_eq(be_steps_run(&guest, &err), 0, "%s", err.text);
+	expect_output(&dir, "/workload/a.out", want.data);
+	expect_output(&dir, "/workload/b.out", all.data);
+	be_autofree char *twice = be_strf("%s%s", all.data, all.data);
+	expect_output(&dir, "/workload/c.out", twice);
+	guest_free(&guest, &dir);
+}
+
 Test(steps, files_lie_below_the_working_directory)
 {
 	struct be_root dir;

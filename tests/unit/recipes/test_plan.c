@@ -233,7 +233,8 @@ Test(plan, refuses_parameters_with_their_position)
 		       "fsmark: sync_method: 'always' is not known | known are NoSync, fsyncBeforeClose, syncFsync, "
 		       "PostReverseFsync, syncPostReverseFsync, PostFsync and syncPostFsync");
 	expect_refusal("testcase: filebench\nfilebench-setup: {test: ../x.f}\n",
-		       "filebench: test: '../x.f' must be the name of a file, without a directory");
+		       "job.yaml:2:25: test: '../x.f' is not what this workload takes | its texts match "
+		       "^[A-Za-z0-9][A-Za-z0-9_.:,+%-]*$");
 	expect_refusal("testcase: mytest\nmytest:\n", "the workload mytest needs 'argv:'");
 }
 
@@ -251,7 +252,7 @@ Test(plan, says_what_it_does_not_give)
 		be_buf_addf(&text, "%s: %s\n", be_get_str(list->items[i], "topic", ""),
 			    be_get_str(list->items[i], "text", ""));
 	static const char *const said[] = {
-		"fs2: nfsv4 asked: the workload works on the local file system here\n",
+		"fs2: nfsv4 asked, and no file system is made: nothing to export\n",
 		"set-up: swap asked: this set-up of the harness is not made\n",
 		"monitors: the job names 1 monitors, none is run: vmstat\n",
 		"unknown key: fsmark: filesiz asked, its meaning is not known: without effect\n",
