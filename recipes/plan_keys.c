@@ -1,9 +1,11 @@
 /* Keys that ask for something which no part of the plan gives, and rules of another day. */
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
 #include "job_keys.h"
 #include "plan_parts.h"
+#include "units.h"
 
 /* Set-up programs whose effect is in the plan, or that have none on the machine. */
 static bool is_realised(const char *key)
@@ -16,6 +18,7 @@ static bool is_realised(const char *key)
 					    "boot_params",
 					    "iosched",
 					    "block_queue",
+					    "swap",
 					    "sysctl",
 					    "numactl",
 					    "taskset",
@@ -114,6 +117,35 @@ static void unstated(struct be_planner *p)
 	}
 }
 
+/* Bytes that `need_memory:` demands: a size, or a share of as many GB as there are CPUs; 0: none. */
+static int64_t needed_memory(const struct be_planner *p)
+{
+	const char *text = be_plan_text_of(p->job, "need_memory");
+	int64_t bytes = 0, share = 0;
+	if (!text)
+		return 0;
+	if (strchr(text, '%'))
+		return be_parse_count(text, p->size.nr_cpu, &share) ? share << 30 : 0;
+	return be_parse_size(text, &bytes) ? bytes : 0;
+}
+
+/* LKP's filters: what keeps it from running a job on a machine. */
+static void filters(struct be_planner *p)
+{
+	int64_t memory = needed_memory(p), cpus = be_get_int(p->job, "need_cpu", 0);
+	bool few = cpus > 0 && p->size.nr_cpu < cpus, many = cpus < 0 && p->size.nr_cpu > -cpus;
+	if (memory && p->size.memory && memory > p->size.memory)
+		be_deviation(p->deviations, "filter", "need_memory: %s asked, %s has less: LKP does not run this job",
+			     be_plan_text_of(p->job, "need_memory"), p->req->host_name);
+	if (p->size.nr_cpu && (few || many))
+		be_deviation(p->deviations, "filter",
+			     "need_cpu: %s asked, %s has %" PRId64 ": LKP does not run this job",
+			     be_plan_text_of(p->job, "need_cpu"), p->req->host_name, p->size.nr_cpu);
+	if (be_get_bool(p->job, "run_on_local_disk", false))
+		be_deviation(p->deviations, "rootfs",
+			     "run_on_local_disk asked: LKP's root was a snapshot on a disk, here it is the initrd");
+}
+
 int be_plan_keys(struct be_planner *p, struct be_error *err)
 {
 	const struct be_keys *keys = be_keys_of(p->req->data_dir, err);
@@ -121,6 +153,7 @@ int be_plan_keys(struct be_planner *p, struct be_error *err)
 	if (!keys)
 		return -1;
 	unstated(p);
+	filters(p);
 	if (be_get_int(p->job, "nr_instances", 1) > 1)
 		be_deviation(p->deviations, "nr_instances", "%s instances asked: one is run",
 			     be_plan_text_of(p->job, "nr_instances"));
@@ -142,6 +175,8 @@ static bool applies(const struct be_planner *p, const struct be_rule_change *c)
 	const char *level =
 		md && md->kind == BE_MAP ? be_get_str(md, "raid_level", NULL) : be_plan_text_of(p->job, "md");
 	if (c->workload && strcmp(workload, c->workload) != 0)
+		return false;
+	if (c->key && !be_get(be_get_path(p->plan, "workload.parameters"), c->key))
 		return false;
 	if (c->filesystem && !be_streq(fs, c->filesystem))
 		return false;

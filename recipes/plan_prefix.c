@@ -79,8 +79,7 @@ static int chrt(const struct be_node *options, struct be_strv *prefix, struct be
 		be_fail_usage(err, "%s: chrt: sched_policy: '%.40s' is no policy", be_where(policy), text);
 		return be_hint(err, "known are fifo, rr, other, batch, idle and deadline");
 	}
-	if (be_get(options, "sched_priority") &&
-	    !(priority = value_of(options, "chrt", "sched_priority", "", err)))
+	if (be_get(options, "sched_priority") && !(priority = value_of(options, "chrt", "sched_priority", "", err)))
 		return -1;
 	be_autofree char *option = be_strf("--%s", text);
 	before(prefix, (const char *const[]){ "chrt", option, priority, NULL });

@@ -61,6 +61,7 @@ static const struct {
 	{ "intel_pstate", "no_turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo", false },
 	{ "intel_pstate", "max_perf_pct", "/sys/devices/system/cpu/intel_pstate/max_perf_pct", false },
 	{ "intel_pstate", "min_perf_pct", "/sys/devices/system/cpu/intel_pstate/min_perf_pct", false },
+	{ "swap", "vma_swap_readahead", "/sys/kernel/mm/swap/vma_ra_enabled", false },
 	{ "numabalance", "enable", "/proc/sys/kernel/numa_balancing", false },
 	{ "dirty_thresh", "dirty_ratio", "/proc/sys/vm/dirty_ratio", false },
 	{ "dirty_thresh", "dirty_bytes", "/proc/sys/vm/dirty_bytes", false },

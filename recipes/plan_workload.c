@@ -111,11 +111,30 @@ static struct be_node *parameters(const struct be_planner *p, const struct be_no
 	return out;
 }
 
-static void add_storage(struct be_node *storages, const char *mount, const char *device)
+/* What the host file says of a plain device; 0: not known, or an array, whose level decides. */
+static int64_t size_of(const struct be_planner *p, const char *device)
+{
+	const struct be_node *devices = be_get_path(p->plan, "layout.devices");
+	for (size_t i = 0; device && i < devices->n; i++) {
+		const struct be_node *d = devices->items[i];
+		int64_t partition;
+		be_autofree char *id = be_layout_disk_id(be_get_str(d, "path", ""), &partition);
+		const struct be_node *disk = be_layout_disk(be_get_path(p->plan, "machine.disks"), id);
+		int64_t parts = be_get_int(disk, "partitions", 0);
+		if (strcmp(be_get_str(d, "path", ""), device) == 0)
+			return be_get_int(d, "size", 0) / (parts > 0 ? parts : 1);
+	}
+	return 0;
+}
+
+static void add_storage(const struct be_planner *p, struct be_node *storages, const char *mount, const char *device)
 {
 	struct be_node *entry = be_node_map();
+	int64_t size = size_of(p, device);
 	be_set_str(entry, "mount", mount);
 	be_set_str(entry, "device", device);
+	if (size)
+		be_set_int(entry, "size", size);
 	be_add(storages, entry);
 }
 
@@ -136,22 +155,22 @@ static struct be_node *storages(const struct be_planner *p)
 	struct be_node *out = be_node_seq();
 	for (size_t i = 0; i < fs->n; i++) {
 		const struct be_node *members = be_get(fs->items[i], "devices");
-		add_storage(out, be_get_str(fs->items[i], "mount", NULL), members ? members->items[0]->text : NULL);
+		add_storage(p, out, be_get_str(fs->items[i], "mount", NULL), members ? members->items[0]->text : NULL);
 	}
 	if (fs->n)
 		return out;
 	for (size_t i = 0; i < arrays->n; i++) {
 		be_autofree char *path = be_strf("/dev/%s", be_get_str(arrays->items[i], "name", ""));
 		if (!is_swap(layout, path))
-			add_storage(out, NULL, path);
+			add_storage(p, out, NULL, path);
 	}
 	for (size_t i = 0; !arrays->n && i < devices->n; i++) {
 		const char *path = be_get_str(devices->items[i], "path", NULL);
 		if (!is_swap(layout, path))
-			add_storage(out, NULL, path);
+			add_storage(p, out, NULL, path);
 	}
 	if (!out->n && be_streq(be_plan_text_of(p->job, "testfile"), "initrd"))
-		add_storage(out, "/", NULL);
+		add_storage(p, out, "/", NULL);
 	return out;
 }
 
@@ -241,7 +260,7 @@ static void unknown_workload(struct be_planner *p, const struct be_node *all, st
 {
 	const char *testcase = be_get_str(p->plan, "testcase", "unknown"), *near = NULL;
 	for (size_t i = 0; i < all->n; i++)
-		if (be_distance(testcase, all->keys[i]) <= 2)
+		if (be_distance(testcase, all->keys[i]) <= (strlen(testcase) > 5 ? 2 : 1))
 			near = all->keys[i];
 	be_set_str(workload, "name", testcase);
 	be_set(workload, "definition", be_node_map());

@@ -42,6 +42,7 @@ struct be_rule_change {
 	const char *filesystem; /* applies to this file system only, or NULL */
 	const char *level;      /* applies to this md level only, or NULL */
 	const char *text;
+	const char *key; /* changes something only where the workload is given this parameter, or NULL */
 };
 /* All of them, in the order of their dates. */
 const struct be_rule_change *be_rule_changes(size_t *n);

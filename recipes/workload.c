@@ -18,6 +18,19 @@ static int lets(struct be_scope *scope, struct be_error *err)
 	return 0;
 }
 
+/* Bytes of the smallest storage; nil when one's is not known. */
+static struct be_value smallest(const struct be_node *storages)
+{
+	int64_t least = 0;
+	for (size_t i = 0; storages && i < storages->n; i++) {
+		int64_t size = be_get_int(storages->items[i], "size", 0);
+		if (!size)
+			return be_value_nil();
+		least = !least || size < least ? size : least;
+	}
+	return least ? be_value_int(least) : be_value_nil();
+}
+
 /* What every definition can ask: the machine's size, the test directory, how many storages there are. */
 static void builtins(struct be_scope *scope, const char *testdir)
 {
@@ -27,6 +40,7 @@ static void builtins(struct be_scope *scope, const char *testdir)
 	be_scope_set(scope, "memory", scope->size.memory ? be_value_int(scope->size.memory) : be_value_nil());
 	be_scope_set(scope, "testdir", be_value_text(testdir));
 	be_scope_set(scope, "rules", be_value_text(scope->rules));
+	be_scope_set(scope, "storage_size", smallest(storages));
 	be_scope_set(scope, "nr_storages", be_value_int(storages ? (int64_t)storages->n : 0));
 	size_t n = storages ? storages->n : 0;
 	const struct be_node *first = n ? storages->items[0] : NULL, *last = n ? storages->items[n - 1] : NULL;

@@ -32,7 +32,7 @@ Test(e2e_long, hackbench)
 
 Test(e2e_long, dbench)
 {
-	expect_figures("dbench", QEMU "testcase: dbench\ndbench: {nr_threads: 1}\ntimeout: 20s\n",
+	expect_figures("dbench", QEMU "testcase: dbench\ndbench: {nr_threads: 1, runtime: 10s}\n",
 		       FIGURES("dbench.throughput-MB/sec"));
 }
 
@@ -108,10 +108,10 @@ Test(e2e_long, hostile)
 	struct be_error err = BE_ERROR_INIT;
 	be_autonode struct be_node *argv = be_node_seq(), *mytest = be_node_map(), *all = be_node_map();
 	be_add_str(argv, "printf");
-	be_add_str(argv, "<%s>");
+	be_add_str(argv, "[%s]");
 	for (size_t i = 0; i < BE_ARRAY_LEN(words); i++) {
 		be_add_str(argv, words[i]);
-		be_buf_addf(&want, "<%s>", words[i]);
+		be_buf_addf(&want, "[%s]", words[i]);
 	}
 	be_set(mytest, "argv", be_steal(&argv));
 	be_set(mytest, "packages", be_node_load("[coreutils]", strlen("[coreutils]"), "packages", &err));

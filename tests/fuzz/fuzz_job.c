@@ -1,6 +1,6 @@
 /*
  * libFuzzer target: any bytes as a job file, as a host file and as a setting. Nothing may crash, leak, hang or grow;
- * what is read can be written, and what was expanded has a name.
+ * what is read can be written, what was expanded has a name, and what was planned has a transcript.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "host.h"
 #include "job.h"
+#include "plan.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -57,6 +58,30 @@ static void write_input(const void *data, size_t size)
 		abort();
 }
 
+/* Planning reads the shipped data, which takes longer than all the rest: only some inputs come so far. */
+static void check_plan(const struct be_node *job)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autostrv struct be_strv warnings = { 0 };
+	be_autobuf struct be_buf shell = { 0 }, text = { 0 };
+	be_autonode struct be_node *host = be_host_of_job(job, data_dir, &warnings, NULL, NULL, &err);
+	if (!host)
+		host = be_host_load("qemu", data_dir, &warnings, NULL, NULL, &err);
+	struct be_plan_request request = { .name = "fuzz",
+					   .job = job,
+					   .host = host,
+					   .host_name = "fuzz",
+					   .data_dir = data_dir,
+					   .today = "2026-07-30" };
+	be_autonode struct be_node *plan = be_plan_make(&request, &warnings, &err);
+	if (!plan) {
+		assert(err.text[0] && err.status == BE_USAGE);
+		return;
+	}
+	assert(be_plan_shell(plan, &shell, &err) == 0);
+	assert(be_plan_text(plan, &text, &err) == 0);
+}
+
 static void check_jobs(const struct be_strv *set, bool compatible)
 {
 	struct be_job_options options = { .data_dir = data_dir, .set = set, .compatible = compatible };
@@ -75,6 +100,8 @@ static void check_jobs(const struct be_strv *set, bool compatible)
 		struct be_error host_err = BE_ERROR_INIT;
 		be_node_free(be_host_of_job(jobs.atoms[i].job, data_dir, &warnings, NULL, NULL, &host_err));
 	}
+	if (jobs.n && compatible && strstr(jobs.text, "testcase"))
+		check_plan(jobs.atoms[0].job);
 }
 
 static void check_host(void)
