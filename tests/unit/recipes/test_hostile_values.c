@@ -131,7 +131,7 @@ Test(hostile_values, parameters_of_every_workload, .timeout = 60)
 		be_autonode struct be_node *definition = be_node_load_file(path, &err);
 		cr_assert_not_null(definition, "%s", err.text);
 		const struct be_node *declared = be_get(definition, "parameters");
-		for (size_t k = 0; k < declared->n; k++) {
+		for (size_t k = 0; declared && k < declared->n; k++) {
 			const char *unit = be_get_str(declared->items[k], "unit", "text");
 			if (strcmp(unit, "list") == 0 || strcmp(unit, "map") == 0)
 				continue; /* a vector of the user's own: below */
