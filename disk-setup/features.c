@@ -70,8 +70,10 @@ static void read_ext(struct be_setup *setup, const char *kernel, struct be_node 
 {
 	static const struct {
 		const char *label, *key;
-	} fields[] = { { "Block size:", "block_size" },       { "Inode size:", "inode_size" },
-		       { "Inode count:", "inode_count" },     { "RAID stride:", "stride" },
+	} fields[] = { { "Block size:", "block_size" },
+		       { "Inode size:", "inode_size" },
+		       { "Inode count:", "inode_count" },
+		       { "RAID stride:", "stride" },
 		       { "RAID stripe width:", "stripe_width" } };
 	be_autofree char *path = be_strf("/dev/%s", kernel);
 	char *argv[] = { "dumpe2fs", "-h", path, NULL };
@@ -80,8 +82,7 @@ static void read_ext(struct be_setup *setup, const char *kernel, struct be_node 
 	for (size_t i = 0; i < lines.n; i++) {
 		for (size_t k = 0; k < BE_ARRAY_LEN(fields); k++)
 			if (be_starts(lines.v[i], fields[k].label))
-				be_device_set_value(made, fields[k].key,
-						    be_trim(lines.v[i] + strlen(fields[k].label)));
+				be_device_set_value(made, fields[k].key, be_trim(lines.v[i] + strlen(fields[k].label)));
 		be_autostrv struct be_strv words = { 0 };
 		if (be_starts(lines.v[i], "Filesystem features:"))
 			be_strv_split(&words, lines.v[i] + strlen("Filesystem features:"), " ");
@@ -108,8 +109,8 @@ static void read_xfs(struct be_setup *setup, const char *mount, struct be_node *
 			const char *equals = strchr(words.v[k], '=');
 			if (!equals || equals == words.v[k] || be_starts(words.v[k], "meta-data="))
 				continue;
-			be_autofree char *key = be_strf("%s.%.*s", section ? section : "?", (int)(equals - words.v[k]),
-							words.v[k]);
+			be_autofree char *key =
+				be_strf("%s.%.*s", section ? section : "?", (int)(equals - words.v[k]), words.v[k]);
 			be_device_set_value(made, key, equals + 1);
 		}
 	}
@@ -168,8 +169,8 @@ static void compare_value(const struct comparison *c, const char *option, const 
 	const char *there = be_get_str(be_get(c->node, "made"), key, NULL);
 	int64_t a, b;
 	be_autofree char *text = be_strf("%s %s", option, wanted);
-	bool equal = there && (be_streq(wanted, there) ||
-			       (be_parse_size(wanted, &a) && be_parse_size(there, &b) && a == b));
+	bool equal =
+		there && (be_streq(wanted, there) || (be_parse_size(wanted, &a) && be_parse_size(there, &b) && a == b));
 	if (!equal)
 		differs(c, text, there ? there : "nothing of the kind");
 }

@@ -6,8 +6,8 @@
 
 /*
  * Adds to @node `features:` (names that are on) and `made:` (name -> value: block sizes, profiles ...) of the mounted
- * file system of @stanza, read from sysfs (btrfs, f2fs), dumpe2fs (ext2, ext3, ext4) or xfs_spaceman (xfs). @kernel: the
- * first device's name, @uuid: the file system's, or NULL.
+ * file system of @stanza, read from sysfs (btrfs, f2fs), dumpe2fs (ext2, ext3, ext4) or xfs_spaceman (xfs). @kernel:
+ * the first device's name, @uuid: the file system's, or NULL.
  */
 void be_features_read(struct be_setup *setup, const struct be_node *stanza, const char *kernel, const char *uuid,
 		      struct be_node *node);

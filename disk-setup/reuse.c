@@ -14,7 +14,7 @@
 #include "signature.h"
 #include "sync.h"
 
-#define TOOL_TIMEOUT 120.0          /* seconds */
+#define TOOL_TIMEOUT 120.0           /* seconds */
 #define LABEL_COMPLETE "benchenv-ok" /* XFS takes 12 bytes */
 
 bool be_reuse_asked(const struct be_node *plan)
@@ -47,7 +47,8 @@ static const struct be_device *find_device(const struct be_devices *devices, con
 	return NULL;
 }
 
-static bool members_are_ours(const struct be_node *array, const struct be_devices *devices, const char *uuid, char **why)
+static bool members_are_ours(const struct be_node *array, const struct be_devices *devices, const char *uuid,
+			     char **why)
 {
 	be_autostrv struct be_strv members = { 0 };
 	be_get_strv(array, "members", &members);
@@ -71,8 +72,7 @@ static bool assemble(struct be_setup *setup, const struct be_node *array, const 
 	be_strv_addf(&argv, "/dev/%s", be_get_str(array, "name", "md0"));
 	be_strv_addf(&argv, "--uuid=%s", uuid);
 	be_get_strv(array, "members", &argv);
-	if (be_action_run(setup, "assemble", &argv, TOOL_TIMEOUT, &err) != 0 ||
-	    be_array_wait(setup, array, &err) != 0)
+	if (be_action_run(setup, "assemble", &argv, TOOL_TIMEOUT, &err) != 0 || be_array_wait(setup, array, &err) != 0)
 		return no(why, be_strdup(err.text));
 	return true;
 }

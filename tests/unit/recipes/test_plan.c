@@ -253,7 +253,7 @@ Test(plan, says_what_it_does_not_give)
 			    be_get_str(list->items[i], "text", ""));
 	static const char *const said[] = {
 		"fs2: nfsv4 asked, and no file system is made: nothing to export\n",
-		"swap: swap asked, and there is no partition without a file system for it\n",
+		"swap: swap asked: the job has no partition left for it and host qemu names no swap_partitions\n",
 		"monitors: the job names 1 monitors, none is run: vmstat\n",
 		"unknown key: fsmark: filesiz asked, its meaning is not known: without effect\n",
 		"unknown key: runtimee asked, its meaning is not known: kept, without effect\n",
