@@ -1,5 +1,7 @@
 #include "initrd/outlet.h"
 
+#include <fcntl.h>
+
 #include "disk-setup/setup.h"
 #include "initrd/modules.h"
 #include "initrd/network/network.h"
@@ -7,6 +9,7 @@
 #include "initrd/system.h"
 
 #define PORT_WAIT 3.0      /* seconds for the host's port to appear after its drivers were loaded */
+#define VOLUME_WAIT 15.0   /* for a USB stick to answer */
 #define GREET_SECONDS 30.0 /* for the server's first answer */
 #define STREAM BE_STATE_DIR "/delivery.tar"
 
@@ -63,9 +66,30 @@ static bool open_network(struct be_supervisor *s)
 	return s->delivery != NULL;
 }
 
+/* Drivers of disks and sticks are loaded here already: before the run one must be known, not after it. */
+static bool open_volume(struct be_supervisor *s)
+{
+	static struct be_volume volume;
+	struct be_error err = BE_ERROR_INIT;
+	if (!be_cmdline_has(&real, BE_VOLUME_WORD))
+		return false;
+	be_modules_coldplug(&real);
+	if (be_volume_find(&real, VOLUME_WAIT, &volume, &err) != 0) {
+		be_log("no delivery to a disk or stick: %s", err.text);
+		return false;
+	}
+	int fd = open(STREAM, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	be_log("delivery goes to %s (%s), file benchenv-%s.tar", volume.node, volume.type, volume.run);
+	set_delivery(s, fd, BE_RAW, "the stream's file cannot be made");
+	s->volume = &volume;
+	s->stream = fd;
+	s->fall_back = open_serial;
+	return s->delivery != NULL;
+}
+
 void be_outlet_open(struct be_supervisor *s)
 {
-	if (open_network(s) || open_port(s))
+	if (open_network(s) || open_volume(s) || open_port(s))
 		return;
 	open_serial(s);
 }

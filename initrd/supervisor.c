@@ -57,6 +57,23 @@ static void written(void *data)
 		be_upload_push_parts(s->upload);
 }
 
+/* What the stream holds so far goes to where it is to be in the end, if that is not where it was written to. */
+static int pass_on(struct be_supervisor *s, struct be_error *err)
+{
+	if (s->volume)
+		return be_volume_write(s->volume, s->stream, false, err);
+	return s->upload ? be_upload_push(s->upload, STATEMENT_SECONDS, err) : 0;
+}
+
+static int pass_on_all(struct be_supervisor *s, struct be_error *err)
+{
+	if (s->volume)
+		return be_volume_write(s->volume, s->stream, true, err);
+	if (!s->upload)
+		return 0;
+	return be_upload_push(s->upload, REST_SECONDS, err) != 0 ? -1 : be_upload_end(s->upload, REST_SECONDS, err);
+}
+
 /* Delivers one file of the state folder; says so on the console when that fails, since nothing else can. */
 static int deliver_file(struct be_supervisor *s, const char *name, struct be_error *err)
 {
@@ -65,7 +82,7 @@ static int deliver_file(struct be_supervisor *s, const char *name, struct be_err
 		return be_fail(err, "there is no port to deliver to");
 	if (be_delivery_add_file(s->delivery, name, path, err) != 0)
 		return -1;
-	return s->upload ? be_upload_push(s->upload, STATEMENT_SECONDS, err) : 0;
+	return pass_on(s, err);
 }
 
 static int deliver_log(struct be_supervisor *s, struct be_error *err)
@@ -93,6 +110,7 @@ static int deliver_elsewhere(struct be_supervisor *s, struct be_error *err)
 	be_delivery_free(s->delivery);
 	s->delivery = NULL;
 	s->upload = NULL;
+	s->volume = NULL;
 	s->fall_back(s);
 	if (!s->delivery)
 		return be_fail(err, "there is no other place to deliver to");
@@ -107,11 +125,10 @@ static int deliver_rest(struct be_supervisor *s, struct be_error *err)
 	if (!s->delivery)
 		return be_fail(err, "there is no port to deliver to");
 	int rc = stream_rest(s, err);
-	if (!s->upload)
-		return rc;
-	if (rc == 0 && be_upload_push(s->upload, REST_SECONDS, err) == 0 &&
-	    be_upload_end(s->upload, REST_SECONDS, err) == 0)
+	if (rc == 0 && pass_on_all(s, err) == 0)
 		return 0;
+	if (!s->upload && !s->volume)
+		return -1;
 	be_log("delivery: %s", err->text);
 	return s->fall_back ? deliver_elsewhere(s, err) : -1;
 }

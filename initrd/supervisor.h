@@ -6,18 +6,22 @@
 
 #include "initrd/deliver.h"
 #include "initrd/network/upload.h"
+#include "initrd/volume.h"
 #include "initrd/watchdog.h"
 
 #define BE_LIMIT_UNTIL_PLAN 600 /* seconds for a run whose plan was not read yet */
 #define BE_UNDO_SECONDS 60      /* for unmounting and stopping arrays after the delivery */
 
 struct be_supervisor {
-	pid_t runner;                 /* -1: it could not be started */
-	int link;                     /* our end of the socket pair; see initrd/link.h */
-	const char *state_dir;        /* where the runner leaves what is to be delivered */
-	struct be_delivery *delivery; /* NULL: there is nowhere to deliver to */
-	struct be_upload *upload;     /* what @delivery writes goes on to a server; NULL: it goes where it should */
-	/* Another place, when the server is lost: sets @delivery, may leave it NULL. The caller frees @delivery. */
+	pid_t runner;                   /* -1: it could not be started */
+	int link;                       /* our end of the socket pair; see initrd/link.h */
+	const char *state_dir;          /* where the runner leaves what is to be delivered */
+	struct be_delivery *delivery;   /* NULL: there is nowhere to deliver to */
+	struct be_upload *upload;       /* what @delivery writes goes on to a server; NULL: it goes where it should */
+	const struct be_volume *volume; /* the same with a disk or stick, which @stream is copied to */
+	int stream;                     /* the file that @delivery writes to, with @volume */
+	/* Another place, when the server or the disk is lost: sets @delivery, may leave it NULL. The caller frees
+	 * @delivery. */
 	void (*fall_back)(struct be_supervisor *s);
 	struct be_watchdog watchdog;
 	double deadline; /* by be_monotonic(); 0: none */

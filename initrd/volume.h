@@ -7,8 +7,8 @@
 
 #include "base/file.h"
 
-#define BE_VOLUME_LABEL "BENCHRESULT" /* of the file system; FAT has room for these 11 characters */
-#define BE_VOLUME_WORD "volume"       /* benchenv.deliver=volume on the command line asks for it */
+#define BE_VOLUME_LABEL "BENCHRESULT"    /* of the file system; FAT has room for these 11 characters */
+#define BE_VOLUME_WORD "benchenv.volume" /* on the kernel's command line: asks for it */
 
 struct be_volume {
 	char *node;  /* device file */

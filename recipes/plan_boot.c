@@ -107,6 +107,8 @@ int be_plan_boot(struct be_planner *p, struct be_error *err)
 		" ");
 	if (environment(p, &words, err))
 		return -1;
+	if (be_plan_delivers_to_volume(p))
+		be_strv_add(&words, "benchenv.volume");
 	be_strv_split(&words, "oops=panic panic=10 rw", " ");
 	for (size_t i = 0; i < words.n; i++)
 		if (!be_is_line(words.v[i]))

@@ -40,6 +40,8 @@ static void choose_parts(const struct be_planner *p, struct image *image)
 	static const char *const always[] = { "base", "delivery", "network", "watchdog" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(always); i++)
 		be_strv_add(&image->parts, always[i]);
+	if (be_plan_delivers_to_volume(p))
+		be_strv_add(&image->parts, "volume");
 	for (size_t i = 0; i < devices->n; i++) {
 		const char *kind = be_get_str(devices->items[i], "kind", "");
 		if (strcmp(kind, "pmem") == 0) {

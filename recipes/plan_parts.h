@@ -28,6 +28,8 @@ const char *be_plan_text_of(const struct be_node *map, const char *key);
 
 int be_plan_machine(struct be_planner *p, struct be_error *err);
 void be_plan_firmware(struct be_planner *p);
+/* Is the result to go to a disk or USB stick that is labelled for it? */
+bool be_plan_delivers_to_volume(const struct be_planner *p);
 int be_plan_after(struct be_planner *p, struct be_error *err);
 void be_plan_kconfig(struct be_planner *p, struct be_node *machine);
 /* fs2: and fs1:. Puts the network's mount points into @storages and into the layout's directories. */

@@ -10,11 +10,11 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "builder/lab/boot_files.h"
 #include "builder/rebuild/lock.h"
 
 #define STUB "usr/lib/systemd/boot/efi/linuxx64.efi.stub"
 #define ALIGN 0x10000u /* of sections; a multiple of every page size and of the stub's own alignment */
-#define CONSOLES "console=tty0 console=ttyS0,115200" /* nothing behind a unified image could still add them */
 
 void be_uki_free(struct be_uki *uki)
 {
@@ -102,11 +102,12 @@ static int add_section(struct be_strv *argv, const char *name, const char *path,
 	return 0;
 }
 
+/* Nothing behind a unified image could still add the consoles. */
 static int write_texts(const struct be_build *build, const char *dir, struct be_error *err)
 {
 	be_autofree char *osrel = be_strf("%s/.osrel", dir), *cmdline = be_strf("%s/.cmdline", dir);
 	be_autofree char *line = be_strndup(build->cmdline.data, strcspn(build->cmdline.data, "\n"));
-	be_autofree char *words = be_strf("%s%s" CONSOLES, line, *line ? " " : "");
+	be_autofree char *words = be_strf("%s%s" BE_LAB_CONSOLE, line, *line ? " " : "");
 	be_autofree char *text = be_strf("ID=mkbenchenv\nNAME=mkbenchenv\nVERSION_ID=%s\n", BE_VERSION);
 	return be_write_file(osrel, text, strlen(text), 0644, err) != 0
 		       ? -1

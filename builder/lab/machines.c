@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "builder/image/limits.h"
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -59,6 +60,17 @@ static int check_cmdline(const char *folder, const char *cmdline, struct be_erro
 	return 0;
 }
 
+/* The limits that were checked when it was built, by the rules of today. */
+static int check_limits(const char *path, const struct be_image_folder *folder, struct be_error *err)
+{
+	be_autostrv struct be_strv warnings = { 0 };
+	if (be_limits_check_folder(folder, &warnings, err) != 0)
+		return be_wrap(err, "%s", path);
+	for (size_t i = 0; i < warnings.n; i++)
+		fprintf(stderr, "serve: %s: %s\n", path, warnings.v[i]);
+	return 0;
+}
+
 static int read_images(struct be_machines *m, const struct be_strv *paths, struct be_error *err)
 {
 	m->images = be_alloc(paths->n * sizeof(*m->images));
@@ -72,7 +84,8 @@ static int read_images(struct be_machines *m, const struct be_strv *paths, struc
 		const char *id = be_get_str(be_get(folder->manifest, "image"), "id", "");
 		if (strlen(id) != 12 || strspn(id, "0123456789abcdef") != 12)
 			return be_fail(err, "%s/manifest.yaml: image.id is no id", paths->v[i]);
-		if (check_cmdline(paths->v[i], folder->cmdline, err) != 0)
+		if (check_cmdline(paths->v[i], folder->cmdline, err) != 0 ||
+		    check_limits(paths->v[i], folder, err) != 0)
 			return -1;
 		snprintf(m->ids[i], sizeof(m->ids[i]), "%s", id);
 		m->images[i] = (struct be_lab_image){ .id = m->ids[i], .cmdline = folder->cmdline };
