@@ -138,11 +138,11 @@ static void keep(struct finder *f, const struct shape *shape, const char *line, 
 		keep_end(f, line, at);
 }
 
-/* The end of the line that begins at @at, without blanks and carriage returns. */
-static size_t line_end(const struct finder *f, size_t at)
+/* The end of the line that goes on at @at; @stop where it is longer. */
+static size_t line_end(const struct finder *f, size_t at, size_t stop)
 {
-	const char *newline = memchr(f->log + at, '\n', f->len - at);
-	return newline ? (size_t)(newline - f->log) : f->len;
+	const char *newline = memchr(f->log + at, '\n', stop - at);
+	return newline ? (size_t)(newline - f->log) : stop;
 }
 
 static size_t trimmed(const struct finder *f, size_t from, size_t end)
@@ -183,13 +183,18 @@ static bool join(struct finder *f, const struct shape *shape, size_t start, size
 	return true;
 }
 
+static bool tired(const struct finder *f)
+{
+	return f->work >= MEND_WORK || f->checks >= MEND_CHECKS;
+}
+
 /* A line that was cut: its rest stands at the end of its own or of a later line. */
 static bool mend(struct finder *f, const struct shape *shape, size_t start)
 {
 	size_t from = start, stop = f->len - start < MEND_WINDOW ? f->len : start + MEND_WINDOW;
-	size_t head = fitting_start(f, shape, start, line_end(f, start));
-	while (from < stop && f->work < MEND_WORK && f->checks < MEND_CHECKS) {
-		size_t end = line_end(f, from), last = trimmed(f, from, end);
+	size_t head = fitting_start(f, shape, start, stop);
+	while (from < stop && !tired(f)) {
+		size_t end = line_end(f, from, stop), last = trimmed(f, from, end);
 		/* The rest of the very line begins behind what was taken of it. */
 		size_t tail = fitting_end(f, shape, from, last);
 		f->work += end - from + 1;
@@ -200,7 +205,7 @@ static bool mend(struct finder *f, const struct shape *shape, size_t start)
 		}
 		from = end + 1;
 	}
-	f->out->tired = f->out->tired || f->work >= MEND_WORK || f->checks >= MEND_CHECKS;
+	f->out->tired = f->out->tired || tired(f);
 	return false;
 }
 
@@ -278,7 +283,7 @@ void be_frames_find(const char *log, size_t len, struct be_frames *out)
 	*out = (struct be_frames){ .v = NULL };
 	make_shapes(&f);
 	for (size_t at = 0; at < len;) {
-		size_t end = line_end(&f, at);
+		size_t end = line_end(&f, at, len);
 		find_in_line(&f, at, end);
 		at = end + 1;
 	}
