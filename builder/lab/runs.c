@@ -102,14 +102,14 @@ static int make_result(const struct be_runs *runs, const struct be_lab_run *run,
 }
 
 static void show(const struct be_runs *runs, const struct be_lab_run *run, const struct be_node *result,
-		 const char *path)
+		 const char *reason, const char *path)
 {
-	const char *state = be_get_str(result, "state", "");
+	const char *state = be_get_str(result, "state", ""), *lacks = be_get_str(result, "incomplete", "");
 	if (be_get_bool(result, "complete", false))
 		be_table_set(runs->table, run->machine, NULL, "result", "%s, %s", state, path);
 	else
-		be_table_set(runs->table, run->machine, NULL, "incomplete", "%s, %s: %s", state, path,
-			     be_get_str(result, "incomplete", ""));
+		be_table_set(runs->table, run->machine, NULL, "incomplete", "%s: %s%s%s", path, reason ? reason : "",
+			     reason ? "; " : "", lacks);
 }
 
 static int write_result(struct be_runs *runs, const struct be_lab_run *run, const char *parts, const char *reason,
@@ -137,7 +137,7 @@ static int write_result(struct be_runs *runs, const struct be_lab_run *run, cons
 		if (status > runs->worst)
 			runs->worst = status;
 	}
-	show(runs, run, result, path);
+	show(runs, run, result, reason, path);
 	return 0;
 }
 

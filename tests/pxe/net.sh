@@ -1,4 +1,5 @@
-# The lab: a network namespace with a bridge, the server's address on it, and a tap for each machine. Sourced.
+# The lab: a network namespace with a bridge as the switch, the server's card lab0 with its cable lab1 in it, and a tap for each
+# machine. Sourced.
 # Traffic stays inside; nothing of it is seen outside.
 
 pxe_dir=$(mktemp -d "${TMPDIR:-/tmp}/be-pxe.XXXXXX")
@@ -19,7 +20,7 @@ pxe_end() {
 	trap - EXIT
 	for pid in $(jobs -p); do kill "$pid" 2>/dev/null; done
 	wait
-	ip netns delete "$pxe_net" 2>/dev/null
+	for name in "$pxe_net" "$pxe_net-dhcp"; do ip netns delete "$name" 2>/dev/null; done
 	if [ "$status" -eq 0 ]; then rm -rf "$pxe_dir"; else say "what was made is left in $pxe_dir"; fi
 	exit "$status"
 }
@@ -29,18 +30,21 @@ trap 'exit 1' INT TERM
 ip netns add "$pxe_net" || fail "no network namespace can be made"
 inside ip link set lo up
 inside ip link add br0 type bridge forward_delay 0
-inside ip address add 10.99.0.1/24 dev br0
 inside ip link set br0 up
+inside ip link add lab0 type veth peer name lab1
+inside ip address add 10.99.0.1/24 dev lab0
+inside ip link set lab0 up
+inside ip link set lab1 up master br0
 
 # iPXE waits 13 s for a router of IPv6: this one announces a network that leads nowhere.
-inside ip address add fd99::1/64 dev br0 nodad
+inside ip address add fd99::1/64 dev lab0 nodad
 cat >"$pxe_dir/router.conf" <<EOF
 port=0
-interface=br0
+interface=lab0
 bind-interfaces
 enable-ra
 dhcp-range=fd99::,ra-only,64,10m
-ra-param=br0,10
+ra-param=lab0,10
 dhcp-leasefile=$pxe_dir/router.leases
 user=root
 EOF
@@ -56,8 +60,10 @@ tap() {
 serve() {
 	serve_name=$1
 	shift
-	inside "$pxe_program" serve "$@" --interface br0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
-		2>>"$pxe_dir/serve-$serve_name.log" &
+	: >"$pxe_dir/serve-$serve_name.log"
+	# exec: a signal for the job reaches the program itself
+	(exec ip netns exec "$pxe_net" "$pxe_program" serve "$@" --interface lab0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
+		2>>"$pxe_dir/serve-$serve_name.log") &
 	serve_pid=$!
 	for _ in $(seq 100); do
 		[ -e "$pxe_dir/serve-$serve_name.log" ] && grep -q 'results in' "$pxe_dir/serve-$serve_name.log" && return 0

@@ -3,11 +3,11 @@
 .PHONY: test-pxe test-pxe-long
 TESTS += test-pxe
 TESTS_LONG += test-pxe-long
-PXE ?= pxelinux grub proxy machines vanish restart refused loss alone recipes
+PXE ?= pxelinux grub proxy machines vanish restart loss alone recipes
 PXE_RUN = MKBENCHENV=$(abspath $(PROGRAM)) PXE_IMAGES=$(abspath $(BUILD)/pxe) tests/pxe/pxe_test
 
 test-pxe: all
-	@$(PXE_RUN) firmware
+	@$(PXE_RUN) refused firmware
 
 test-pxe-long: all
 	@$(PXE_RUN) $(PXE)
