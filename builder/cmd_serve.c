@@ -151,6 +151,10 @@ static int check(const struct command *command, const char *name)
 		return be_usage_error(name, "needs -o RESULTS, the folder for the results");
 	if (command->proxy && r->range)
 		return be_usage_error(name, "--proxy-dhcp and --dhcp exclude each other");
+	if (r->loader == BE_LOADER_PXELINUX && !r->range)
+		return be_usage_error(
+			name, "--loader pxelinux: only the DHCP server itself can tell pxelinux where its files "
+			      "are, so --dhcp is needed");
 	if (r->loader == BE_LOADER_GRUB && r->port != PORT)
 		return be_usage_error(name, "--port: GRUB knows only port %d", PORT);
 	return BE_OK;

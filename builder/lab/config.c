@@ -34,9 +34,8 @@ static void add_boot(const struct be_lab_config *c, struct be_buf *out)
 	if (c->loader == BE_LOADER_PXELINUX)
 		be_buf_addf(out,
 			    "# The folder that lpxelinux.0 looks into.\n"
-			    "dhcp-option-force=210,http://%s/pxelinux/\n"
-			    "dhcp-option-pxe=210,http://%s/pxelinux/\n",
-			    server, server);
+			    "dhcp-option-force=210,http://%s/pxelinux/\n",
+			    server);
 	if (c->range)
 		return;
 	be_buf_addf(out, "pxe-service=%sX86PC,\"mkbenchenv\",%s\n", other, bios);

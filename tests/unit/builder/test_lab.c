@@ -63,7 +63,7 @@ Test(lab, loaders_get_their_files)
 	c.port = 8080;
 	be_lab_dnsmasq(&c, &pxelinux);
 	EXPECT_HAS(pxelinux.data, "dhcp-boot=tag:bios,lpxelinux.0\n");
-	EXPECT_HAS(pxelinux.data, "dhcp-option-pxe=210,http://10.0.0.1:8080/pxelinux/\n");
+	EXPECT_HAS(pxelinux.data, "dhcp-option-force=210,http://10.0.0.1:8080/pxelinux/\n");
 	EXPECT_LACKS(pxelinux.data, "tag:efi64");
 	c.loader = BE_LOADER_GRUB;
 	c.port = 80;
