@@ -5,6 +5,7 @@
 pxe_dir=$(mktemp -d "${TMPDIR:-/tmp}/be-pxe.XXXXXX")
 chmod 711 "$pxe_dir" # the servers do not run as root
 pxe_net=be-pxe-$$
+pxe_pids= # of all that runs in the background
 pxe_program=${MKBENCHENV:-build/mkbenchenv}
 
 say() { printf 'pxe: %s\n' "$*"; }
@@ -18,8 +19,8 @@ pxe_end() {
 	status=$?
 	set +e
 	trap - EXIT
-	for pid in $(jobs -p); do kill "$pid" 2>/dev/null; done
-	wait
+	for pid in $pxe_pids; do kill "$pid" 2>/dev/null; done
+	for pid in $pxe_pids; do wait "$pid" 2>/dev/null; done
 	for name in "$pxe_net" "$pxe_net-dhcp"; do ip netns delete "$name" 2>/dev/null; done
 	if [ "$status" -eq 0 ]; then rm -rf "$pxe_dir"; else say "what was made is left in $pxe_dir"; fi
 	exit "$status"
@@ -49,6 +50,7 @@ dhcp-leasefile=$pxe_dir/router.leases
 user=root
 EOF
 inside dnsmasq --keep-in-foreground --conf-file="$pxe_dir/router.conf" --log-facility="$pxe_dir/router.log" &
+pxe_pids="$pxe_pids $!"
 
 # tap NAME: a port of the bridge for a machine
 tap() {
@@ -65,6 +67,7 @@ serve() {
 	(exec ip netns exec "$pxe_net" "$pxe_program" serve "$@" --interface lab0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
 		2>>"$pxe_dir/serve-$serve_name.log") &
 	serve_pid=$!
+	pxe_pids="$pxe_pids $serve_pid"
 	for _ in $(seq 100); do
 		[ -e "$pxe_dir/serve-$serve_name.log" ] && grep -q 'results in' "$pxe_dir/serve-$serve_name.log" && return 0
 		kill -0 "$serve_pid" 2>/dev/null || break
@@ -87,6 +90,7 @@ machine() {
 		-device "${PXE_CARD:-virtio-net-pci}",netdev=n0,mac=52:54:00:00:00:"$machine_number""${PXE_CARD_MORE:-}" \
 		"$@" >"$pxe_dir/$machine_name.qemu" 2>&1 &
 	machine_pid=$!
+	pxe_pids="$pxe_pids $machine_pid"
 	eval "pid_$machine_name=$machine_pid"
 }
 
