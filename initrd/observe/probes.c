@@ -10,6 +10,7 @@ be_look_fn be_probe(const char *name)
 		{ "build_id", be_probe_build_id },
 		{ "calibration", be_probe_calibration },
 		{ "clock", be_probe_clock },
+		{ "command_line", be_probe_command_line },
 		{ "cpu_topology", be_probe_cpu_topology },
 		{ "crypto_driver", be_probe_crypto_driver },
 		{ "device_numa_node", be_probe_device_numa_node },

@@ -34,6 +34,7 @@ struct be_reading be_probe_calibration(const struct be_look *look);
 /* probes_kernel.c */
 struct be_reading be_probe_build_id(const struct be_look *look);   /* `path:` of ELF notes */
 struct be_reading be_probe_kernel_log(const struct be_look *look); /* `match:` */
+struct be_reading be_probe_command_line(const struct be_look *look);
 struct be_reading be_probe_entropy(const struct be_look *look);
 struct be_reading be_probe_clock(const struct be_look *look);
 struct be_reading be_probe_rlimits(const struct be_look *look);

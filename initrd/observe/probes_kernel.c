@@ -19,6 +19,30 @@ static size_t padded(size_t n)
 	return (n + 3) & ~(size_t)3;
 }
 
+/* Words of the place of boot that tell the loader and init where things are, and nothing to the kernel. */
+static bool of_the_delivery(const char *word)
+{
+	static const char *const prefixes[] = { "BOOTIF=", "benchenv.deliver=", "initrd=", "ip=" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(prefixes); i++)
+		if (be_starts(word, prefixes[i]))
+			return true;
+	return false;
+}
+
+struct be_reading be_probe_command_line(const struct be_look *look)
+{
+	be_autofree char *text = be_root_text(&look->o->root, "/proc/cmdline");
+	be_autostrv struct be_strv words = { 0 };
+	be_autobuf struct be_buf line = { 0 };
+	if (!text)
+		return be_reading_absent("no such file /proc/cmdline");
+	be_strv_split(&words, text, " ");
+	for (size_t i = 0; i < words.n; i++)
+		if (!of_the_delivery(words.v[i]))
+			be_buf_addf(&line, "%s%s", line.len ? " " : "", words.v[i]);
+	return be_reading_text(line.data ? line.data : "");
+}
+
 /* ELF notes: a header, the owner's name, the description, each padded to four bytes. */
 struct be_reading be_probe_build_id(const struct be_look *look)
 {

@@ -1,5 +1,6 @@
 #include "factor.h"
 #include "initrd/observe/observe.h"
+#include "initrd/observe/probes.h"
 #include "tree.h"
 
 /* The shipped catalogue on a recorded machine gives what init stated of that machine when it was recorded. */
@@ -228,5 +229,21 @@ Test(observe, partitions_count_as_their_disk_once)
 	cr_assert_eq(disks->n, 1u);
 	cr_expect_str_eq(disks->v[0].key, "disk0");
 	cr_expect_str_eq(disks->v[0].kernel, "sdb");
+	tree_free(&root);
+}
+
+/* What finds network and server is another at each run, and is no difference between runs. */
+Test(observe, command_line_without_the_delivery)
+{
+	struct be_root root = tree_new();
+	tree_write(&root, "/proc/cmdline",
+		   "root=/dev/ram0 quiet initrd=initrd.img BOOTIF=01-52-54-00-12-34-56 ip=dhcp "
+		   "benchenv.deliver=http://10.0.0.1/put/0123 ipv6.disable=1\n");
+	struct be_observer o = { .root = root };
+	struct be_look look = { .o = &o };
+	struct be_reading reading = be_probe_command_line(&look);
+	be_autofree char *text = tree_json(reading.value);
+	cr_expect_str_eq(text, "\"root=/dev/ram0 quiet ipv6.disable=1\"");
+	be_node_free(reading.value);
 	tree_free(&root);
 }
