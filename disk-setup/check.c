@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "array.h"
 #include "decision.h"
@@ -64,7 +65,8 @@ static int check_use(const struct be_setup *setup, const struct be_node *plan, s
 	be_autouses struct be_uses uses = { 0 };
 	if (be_idle_arrays(setup, plan, d, err) != 0 || be_use_find(&setup->root, d->kernel, &d->stop, &uses, err) != 0)
 		return -1;
-	if (!uses.n && !d->stop.n && be_device_is_real(&setup->root) && be_use_exclusive(d->node, &uses, err) != 0)
+	if (!uses.n && !d->stop.n && !d->refusals.n && be_device_is_real(&setup->root) &&
+	    be_use_exclusive(d->node, &uses, err) != 0)
 		return -1;
 	for (size_t i = 0; i < uses.n; i++)
 		be_refuse(d, be_strdup(uses.v[i].remedy), "%s", uses.v[i].finding);
@@ -117,12 +119,24 @@ static void check_content(const struct be_node *plan, struct be_device *d)
 	}
 }
 
+/* What cannot be read is refused like what must not be written: the other devices are looked at all the same. */
+static void check_readable(struct be_device *d)
+{
+	struct be_error err = BE_ERROR_INIT;
+	if (be_signature_probe(d, d->node, &err) != 0)
+		be_refuse(d,
+			  be_strdup(geteuid() == 0 ? "see what the kernel's log says of this disk"
+						   : "look again as root"),
+			  "%s", err.text);
+}
+
 static int check_device(const struct be_setup *setup, const struct be_node *plan, struct be_device *d,
 			struct be_error *err)
 {
 	be_check_identity(setup, d);
 	d->owned = owner(setup, plan, d);
-	if (be_signature_probe(d, d->node, err) != 0 || check_use(setup, plan, d, err) != 0)
+	check_readable(d);
+	if (check_use(setup, plan, d, err) != 0)
 		return be_wrap(err, "%s (%s)", d->name, d->path);
 	check_partition(setup, d);
 	check_content(plan, d);

@@ -1,5 +1,7 @@
 #include "recorded.h"
 
+#include <sys/stat.h>
+
 static struct be_setup setup;
 
 static void load(void)
@@ -224,6 +226,21 @@ Test(check, data_without_a_signature_is_somebodys)
 	cr_expect_eq(check(device, "machine: {test_disks: owned}\n", &err), 0, "%s", err.text);
 	put("/dev/sdk2", 8 << 20, "x"); /* the last byte of what is there */
 	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk2}\n", "", &err), -1);
+}
+
+Test(check, a_disk_that_cannot_be_read)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *node = be_root_path(&setup.root, "/dev/sdk1");
+	cr_assert_eq(unlink(node), 0);
+	cr_assert_eq(mkdir(node, 0755), 0); /* opens, and every read of it fails */
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n  - {name: e, kind: hdd, path: /dev/sdl}\n", "",
+			   &err),
+		     -1);
+	cr_expect_not_null(strstr(err.text, "2 of 2 devices refused"), "%s", err.text);
+	cr_expect_not_null(strstr(err.text, "sdl is in use as swap"), "%s", err.text);
+	cr_expect(strstr(err.hint, "the kernel's log says of this disk") || strstr(err.hint, "as root"), "%s",
+		  err.hint);
 }
 
 Test(check, a_label_cannot_spoil_a_message)
