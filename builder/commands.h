@@ -7,6 +7,7 @@
 
 int be_cmd_build(int argc, char **argv);     /* mkbenchenv JOB -o IMAGE */
 int be_cmd_plan(int argc, char **argv);      /* mkbenchenv plan JOB [--shell] */
+int be_cmd_check(int argc, char **argv);     /* mkbenchenv check JOB */
 int be_cmd_jobs(int argc, char **argv);      /* mkbenchenv jobs JOB [--json] */
 int be_cmd_boot(int argc, char **argv);      /* mkbenchenv boot IMAGE -o RESULT */
 int be_cmd_inventory(int argc, char **argv); /* mkbenchenv inventory -o IMAGE */

@@ -26,6 +26,7 @@ static const struct command {
 	{ "pack", be_cmd_pack, "everything that an image is made of, in one file" },
 	{ "cache", be_cmd_cache, "what the cache holds, and how it is trimmed" },
 	{ "plan", be_cmd_plan, "what an image of a job would do" },
+	{ "check", be_cmd_check, "whether this machine's disks may be written for a job" },
 	{ "diff", be_cmd_diff, "two manifests or groups of runs compared" },
 	{ "scrub", be_cmd_scrub, "a manifest without serial numbers and addresses" },
 	{ "import", be_cmd_import, "job and host file of a report mail" },
