@@ -3,6 +3,7 @@
 
 #include "builder/commands.h"
 #include "builder/recipe.h"
+#include "builder/report/picture.h"
 #include "builder/usage.h"
 #include "plan.h"
 
@@ -14,6 +15,14 @@ static const char usage[] =
 	"  --yaml, --json      the plan document\n";
 
 enum { SHELL = 256, YAML, JSON };
+
+static int plan_text(const struct be_node *plan, struct be_buf *out, struct be_error *err)
+{
+	if (be_plan_text(plan, out, err) != 0)
+		return -1;
+	be_buf_adds(out, "\nlayout\n");
+	return be_picture_plan(plan, out, err);
+}
 
 static int print_plan(const struct be_recipe_request *request, int form, struct be_error *err)
 {
@@ -28,7 +37,7 @@ static int print_plan(const struct be_recipe_request *request, int form, struct 
 	int rc = form == SHELL  ? be_plan_shell(plan, &out, err)
 		 : form == YAML ? be_node_yaml(plan, &out, err)
 		 : form == JSON ? be_node_json(plan, &out, err)
-				: be_plan_text(plan, &out, err);
+				: plan_text(plan, &out, err);
 	if (rc == 0)
 		fwrite(out.data, 1, out.len, stdout);
 	return rc;

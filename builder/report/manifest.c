@@ -78,6 +78,9 @@ struct be_node *be_manifest_merge(const struct be_node *image, const struct be_r
 	const struct be_node *actions = be_get(last, "actions"), *layout = be_get(last, "layout");
 	set_clone(manifest, "actions", actions ? actions : be_get(facts->before, "actions"));
 	set_clone(manifest, "layout", layout ? layout : be_get(facts->before, "layout"));
+	struct be_node *had = be_get(manifest, "layout");
+	if (be_get(had, "filesystems"))
+		be_set_str(had, "testdir", be_get_str(be_get(facts->plan, "layout"), "testdir", NULL));
 	be_unset(manifest, "result");
 	set_clone(manifest, "result", facts->result);
 	return manifest;

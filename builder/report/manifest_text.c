@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "builder/report/manifest_text.h"
+#include "builder/report/picture.h"
 #include "units.h"
 
 #define LINES_SHOWN 96 /* of the default view: under 100, whatever the run */
 #define TABLE_LINES 6  /* of the factors' table beside its rows */
 #define ROWS_LEAST 12
 #define DEVIATION_LINES 24 /* of the default view */
+#define PICTURE_LINES 16   /* of the default view */
 
 static size_t lines_of(const struct be_buf *text)
 {
@@ -172,6 +174,16 @@ static void add_result(const struct be_node *manifest, struct be_buf *out)
 	}
 }
 
+static int add_layout(const struct be_node *manifest, bool full, struct be_buf *out, struct be_error *err)
+{
+	size_t before = out->len;
+	if (be_picture_manifest(manifest, full ? 0 : PICTURE_LINES, out, err) != 0)
+		return -1;
+	if (out->len > before)
+		be_buf_addc(out, '\n');
+	return 0;
+}
+
 int be_manifest_text(const struct be_node *manifest, const struct be_node *factors, const struct be_manifest_view *view,
 		     struct be_buf *out, struct be_error *err)
 {
@@ -187,6 +199,8 @@ int be_manifest_text(const struct be_node *manifest, const struct be_node *facto
 	add_deviations(manifest, view->full, &deviations);
 	add_result(manifest, &result);
 	be_buf_add(out, deviations.data, deviations.len);
+	if (add_layout(manifest, view->full, out, err) != 0)
+		return -1;
 	/* The factors get the lines that are left. */
 	const struct be_buf head = { .data = out->data + begin, .len = out->len - begin };
 	size_t used = lines_of(&head) + lines_of(&result) + TABLE_LINES;
