@@ -66,7 +66,7 @@ static struct be_node *readable(const struct be_node *factor, const struct be_no
 		if (item->kind != BE_SCALAR || be_scalar_type(item->text) != BE_TYPE_INT ||
 		    !be_parse_int(item->text, &bytes))
 			continue;
-		be_autofree char *old = item->text;
+		free(item->text);
 		item->text = be_strdup(be_size_text(bytes, size));
 	}
 	return out;
