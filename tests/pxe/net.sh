@@ -14,6 +14,8 @@ fail() {
 	exit 1
 }
 inside() { ip netns exec "$pxe_net" "$@"; }
+# For the background: a signal for the job reaches the program itself.
+become() { exec ip netns exec "$pxe_net" "$@"; }
 
 pxe_end() {
 	status=$?
@@ -49,7 +51,7 @@ ra-param=lab0,10
 dhcp-leasefile=$pxe_dir/router.leases
 user=root
 EOF
-inside dnsmasq --keep-in-foreground --conf-file="$pxe_dir/router.conf" --log-facility="$pxe_dir/router.log" &
+become dnsmasq --keep-in-foreground --conf-file="$pxe_dir/router.conf" --log-facility="$pxe_dir/router.log" &
 pxe_pids="$pxe_pids $!"
 
 # tap NAME: a port of the bridge for a machine
@@ -63,9 +65,8 @@ serve() {
 	serve_name=$1
 	shift
 	: >"$pxe_dir/serve-$serve_name.log"
-	# exec: a signal for the job reaches the program itself
-	(exec ip netns exec "$pxe_net" "$pxe_program" serve "$@" --interface lab0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
-		2>>"$pxe_dir/serve-$serve_name.log") &
+	become "$pxe_program" serve "$@" --interface lab0 --state "$pxe_dir/state-$serve_name" -o "$pxe_dir/result" \
+		2>>"$pxe_dir/serve-$serve_name.log" &
 	serve_pid=$!
 	pxe_pids="$pxe_pids $serve_pid"
 	for _ in $(seq 100); do
@@ -83,7 +84,7 @@ machine() {
 	machine_name=$1
 	machine_number=$2
 	shift 2
-	inside timeout "${PXE_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -M q35 \
+	become timeout "${PXE_TIMEOUT:-300}" qemu-system-x86_64 -nodefaults -no-user-config -M q35 \
 		-accel tcg,thread=multi -cpu max -smp 2 -m "${PXE_MEMORY:-1G}" -display none -no-reboot \
 		-serial file:"$pxe_dir/$machine_name.console" \
 		-netdev tap,id=n0,ifname="tap$machine_number",script=no,downscript=no \
