@@ -10,20 +10,39 @@
 /* The kernel wants each member to begin at a multiple of 4 and skips zeros; at a file system's blocks members can be
  * shared between images. */
 #define ALIGN 4096
+#define LEVEL_HIGH 13 /* from where on zstd's tables grow beyond a few megabytes */
 
 char *be_compressor_library(const struct be_compressor *compressor)
 {
 	if (be_streq(compressor->name, "zstd"))
-		return be_strdup(archive_libzstd_version());
+		return be_strdup(ZSTD_versionString());
 	if (be_streq(compressor->name, "gzip"))
 		return be_strdup(archive_zlib_version());
 	return NULL;
 }
 
+/* Compresses @len bytes, with ZSTD_e_end to the end of the frame. */
+static int compress(struct be_cpio *cpio, const void *data, size_t len, ZSTD_EndDirective end, struct be_error *err)
+{
+	ZSTD_inBuffer in = { .src = data, .size = len };
+	be_autofree char *block = be_alloc(BLOCK);
+	size_t left;
+	do {
+		ZSTD_outBuffer out = { .dst = block, .size = BLOCK };
+		left = ZSTD_compressStream2(cpio->zstd, &out, &in, end);
+		if (ZSTD_isError(left))
+			return be_fail(err, "writing the initrd: zstd: %s", ZSTD_getErrorName(left));
+		if (out.pos && be_cache_file_write(&cpio->file, block, out.pos, err) != 0)
+			return -1;
+	} while (end == ZSTD_e_end ? left > 0 : in.pos < in.size);
+	return 0;
+}
+
 static la_ssize_t write_out(struct archive *archive, void *data, const void *block, size_t len)
 {
 	struct be_cpio *cpio = data;
-	if (be_cache_file_write(&cpio->file, block, len, &cpio->failed) == 0)
+	if ((cpio->zstd ? compress(cpio, block, len, ZSTD_e_continue, &cpio->failed)
+			: be_cache_file_write(&cpio->file, block, len, &cpio->failed)) == 0)
 		return (la_ssize_t)len;
 	archive_set_error(archive, EIO, "%s", cpio->failed.text);
 	return -1;
@@ -39,25 +58,40 @@ static int fail(struct be_cpio *cpio, struct be_error *err)
 	return be_fail(err, "writing the initrd: %s", text ? text : "libarchive failed");
 }
 
-/* libarchive's zstd without `threads` is the one-thread mode, whose bytes depend on nothing but input and level; the
- * time in a gzip header is left out. */
-static int set_filter(struct archive *archive, const struct be_compressor *compressor)
+/*
+ * One thread: its bytes depend on nothing but input, parameters and library. The tables of high levels are cut down:
+ * three compressors at once stay below 64 MB, for one per cent of the size.
+ */
+static int set_zstd(struct be_cpio *cpio, int level)
 {
-	be_autofree char *level = be_strf("%d", compressor->level);
+	static const struct {
+		ZSTD_cParameter key;
+		int value;
+	} bounds[] = { { ZSTD_c_windowLog, 21 }, { ZSTD_c_chainLog, 20 }, { ZSTD_c_hashLog, 20 } };
+	bool ok = (cpio->zstd = ZSTD_createCCtx()) != NULL &&
+		  !ZSTD_isError(ZSTD_CCtx_setParameter(cpio->zstd, ZSTD_c_compressionLevel, level));
+	for (size_t i = 0; level >= LEVEL_HIGH && i < BE_ARRAY_LEN(bounds); i++)
+		ok = ok && !ZSTD_isError(ZSTD_CCtx_setParameter(cpio->zstd, bounds[i].key, bounds[i].value));
+	return ok ? 0 : -1;
+}
+
+/* The time in a gzip header is left out. */
+static int set_gzip(struct archive *archive, int level)
+{
+	be_autofree char *text = be_strf("%d", level);
+	return archive_write_add_filter_gzip(archive) == ARCHIVE_OK &&
+			       archive_write_set_filter_option(archive, "gzip", "compression-level", text) ==
+				       ARCHIVE_OK &&
+			       archive_write_set_filter_option(archive, "gzip", "timestamp", NULL) == ARCHIVE_OK
+		       ? 0
+		       : -1;
+}
+
+static int set_filter(struct be_cpio *cpio, const struct be_compressor *compressor)
+{
 	if (be_streq(compressor->name, "zstd"))
-		return archive_write_add_filter_zstd(archive) == ARCHIVE_OK &&
-				       archive_write_set_filter_option(archive, "zstd", "compression-level", level) ==
-					       ARCHIVE_OK
-			       ? 0
-			       : -1;
-	if (be_streq(compressor->name, "gzip"))
-		return archive_write_add_filter_gzip(archive) == ARCHIVE_OK &&
-				       archive_write_set_filter_option(archive, "gzip", "compression-level", level) ==
-					       ARCHIVE_OK &&
-				       archive_write_set_filter_option(archive, "gzip", "timestamp", NULL) == ARCHIVE_OK
-			       ? 0
-			       : -1;
-	return 0;
+		return set_zstd(cpio, compressor->level);
+	return be_streq(compressor->name, "gzip") ? set_gzip(cpio->archive, compressor->level) : 0;
 }
 
 int be_cpio_open(struct be_cpio *cpio, const struct be_cache *cache, const struct be_compressor *compressor,
@@ -68,8 +102,7 @@ int be_cpio_open(struct be_cpio *cpio, const struct be_cache *cache, const struc
 		return -1;
 	cpio->archive = archive_write_new();
 	cpio->entry = archive_entry_new();
-	if (archive_write_set_format_cpio_newc(cpio->archive) != ARCHIVE_OK ||
-	    set_filter(cpio->archive, compressor) != 0 ||
+	if (archive_write_set_format_cpio_newc(cpio->archive) != ARCHIVE_OK || set_filter(cpio, compressor) != 0 ||
 	    archive_write_set_bytes_per_block(cpio->archive, BLOCK) != ARCHIVE_OK ||
 	    archive_write_set_bytes_in_last_block(cpio->archive, 1) != ARCHIVE_OK ||
 	    archive_write_open(cpio->archive, cpio, NULL, write_out, NULL) != ARCHIVE_OK)
@@ -81,6 +114,8 @@ void be_cpio_drop(struct be_cpio *cpio)
 {
 	archive_entry_free(cpio->entry);
 	archive_write_free(cpio->archive);
+	ZSTD_freeCCtx(cpio->zstd);
+	cpio->zstd = NULL;
 	cpio->entry = NULL;
 	cpio->archive = NULL;
 	be_cache_file_drop(&cpio->file);
@@ -192,6 +227,8 @@ int be_cpio_close(struct be_cpio *cpio, struct be_object *object, int64_t *unpac
 	static const char zeros[ALIGN];
 	if (archive_write_close(cpio->archive) != ARCHIVE_OK)
 		return fail(cpio, err);
+	if (cpio->zstd && compress(cpio, NULL, 0, ZSTD_e_end, err) != 0)
+		return -1;
 	*unpacked = archive_filter_bytes(cpio->archive, 0);
 	size_t odd = (size_t)(cpio->file.size % ALIGN);
 	if (odd && be_cache_file_write(&cpio->file, zeros, ALIGN - odd, err) != 0)

@@ -7,6 +7,7 @@
 
 #include <archive.h>
 #include <stdint.h>
+#include <zstd.h>
 
 #include "builder/image/cache.h"
 
@@ -22,6 +23,7 @@ struct be_cpio {
 	struct archive *archive;
 	struct archive_entry *entry;
 	struct be_cache_file file;
+	ZSTD_CCtx *zstd;        /* or NULL */
 	struct be_error failed; /* of the writing callback: libarchive carries no error of ours */
 	int64_t inode;
 	struct be_strv folders; /* made so far, in their order */

@@ -64,7 +64,7 @@ int be_kernel_check(const struct be_kernel *kernel, const char *oldest, struct b
 void be_kernel_compressor(const struct be_kernel *kernel, bool small, struct be_compressor *compressor)
 {
 	if (be_kernel_config(kernel, "RD_ZSTD") == BE_CONFIG_YES)
-		*compressor = (struct be_compressor){ .name = "zstd", .level = small ? 19 : 3 };
+		*compressor = (struct be_compressor){ .name = "zstd", .level = small ? 18 : 3 };
 	else if (be_kernel_config(kernel, "RD_GZIP") != BE_CONFIG_NO)
 		*compressor = (struct be_compressor){ .name = "gzip", .level = small ? 9 : 6 };
 	else
