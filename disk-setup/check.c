@@ -192,3 +192,39 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 		return -1;
 	return check_targets(setup, plan, err);
 }
+
+/* What is not there gets a refusal like the others; be_devices_wait's error says what is there instead. */
+static struct be_node *missing(const struct be_node *stanza)
+{
+	const char *path = be_get_str(stanza, "path", "?");
+	struct be_node *node = be_node_map(), *refused = be_node_seq(), *refusal = be_node_map();
+	be_set_str(node, "path", path);
+	be_set_str(node, "decision", "refused");
+	be_set(refusal, "finding", be_node_strf("%s is not there", path));
+	be_set_str(refusal, "remedy", "correct the name in the host file, or see whether disk and driver are there");
+	be_add(refused, refusal);
+	be_set(node, "refused", refused);
+	return node;
+}
+
+void be_check_present(struct be_setup *setup, const struct be_node *plan)
+{
+	be_autonode struct be_node *present = be_node_clone(plan);
+	struct be_node *stanzas = be_node_seq(), *layout = be_get(present, "layout");
+	const struct be_node *all = be_get_path(plan, "layout.devices");
+	be_autodevices struct be_devices devices = { 0 };
+	struct be_error ignored = BE_ERROR_INIT;
+	for (size_t i = 0; i < all->n; i++) {
+		be_autofree char *kernel =
+			be_device_kernel_name(&setup->root, be_get_str(all->items[i], "path", ""), NULL);
+		if (kernel)
+			be_add(stanzas, be_node_clone(all->items[i]));
+		else
+			be_set(setup->found, be_get_str(all->items[i], "name", "?"), missing(all->items[i]));
+	}
+	be_set(layout, "devices", stanzas);
+	be_set_int(layout, "wait", 0);
+	if (be_devices_wait(&setup->root, present, NULL, &devices, &ignored) != 0 ||
+	    be_check_devices(setup, present, &devices, &ignored) != 0)
+		return; /* the caller's error is about the missing ones */
+}

@@ -74,7 +74,7 @@ void be_decisions_text(const struct be_node *found, struct be_buf *out)
 	for (size_t i = 0; i < found->n; i++) {
 		const struct be_node *device = found->items[i], *refused = be_get(device, "refused");
 		be_buf_addf(out, "%s  %s -> %s\n", found->keys[i], be_get_str(device, "path", "?"),
-			    be_get_str(device, "kernel", "?"));
+			    be_get_str(device, "kernel", "nothing"));
 		for (size_t j = 0; refused && j < refused->n; j++)
 			be_buf_addf(out, "  refused: %s\n    remedy: %s\n",
 				    be_get_str(refused->items[j], "finding", "?"),

@@ -71,9 +71,10 @@ int be_setup_check(struct be_setup *setup, const struct be_node *plan, struct be
 		be_setup_log(setup, "the plan makes its devices itself (layout.load): there is nothing to check yet");
 		return 0;
 	}
-	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) != 0)
-		return -1;
-	return be_check_devices(setup, plan, &devices, err);
+	if (be_devices_wait(&setup->root, plan, setup->log, &devices, err) == 0)
+		return be_check_devices(setup, plan, &devices, err);
+	be_check_present(setup, plan);
+	return -1;
 }
 
 static int make_directories(const struct be_node *plan, struct be_error *err)

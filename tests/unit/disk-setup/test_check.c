@@ -325,6 +325,23 @@ Test(check, decisions_for_people)
 				    "    remedy: swapoff /dev/sdl\n");
 }
 
+Test(check, the_others_are_looked_at_when_one_is_missing)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autobuf struct be_buf text = { 0 };
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-NONE}\n",
+			   "", &err),
+		     -1);
+	cr_expect_not_null(strstr(err.text, "disk1 /dev/disk/by-id/ata-NONE did not appear"), "%s", err.text);
+	be_decisions_text(setup.found, &text);
+	cr_expect_not_null(strstr(text.data, "disk0  /dev/sdk1 -> sdk1\n  may be written: carries nothing\n"), "%s",
+			   text.data);
+	cr_expect_not_null(strstr(text.data, "disk1  /dev/disk/by-id/ata-NONE -> nothing\n"
+					     "  refused: /dev/disk/by-id/ata-NONE is not there\n    remedy: "),
+			   "%s", text.data);
+}
+
 Test(check, memory_is_ours_whatever_it_holds)
 {
 	struct be_error err = BE_ERROR_INIT;
