@@ -48,17 +48,6 @@ static char *ask_version(const char *tool)
 	return first_line(&run);
 }
 
-static const char *version_of(struct be_setup *setup, const struct be_strv *argv)
-{
-	be_autofree char *tool = real_tool(argv);
-	const char *known = be_get_str(setup->versions, tool, NULL);
-	if (known)
-		return known;
-	be_autofree char *text = ask_version(tool);
-	be_set_str(setup->versions, tool, *text ? text : "unknown");
-	return be_get_str(setup->versions, tool, NULL);
-}
-
 void be_action_record(struct be_setup *setup, const char *what, const struct be_node *argv, double seconds, int status,
 		      const char *version)
 {
@@ -79,6 +68,10 @@ struct job {
 	int rc;
 	pthread_t thread;
 	bool started;
+	/* The tool's name, and its version where that is asked now, at the same time as the tool works. */
+	char *tool, *version;
+	pthread_t version_thread;
+	bool asking;
 };
 
 static void *work(void *data)
@@ -88,8 +81,34 @@ static void *work(void *data)
 	return NULL;
 }
 
+static void *ask(void *data)
+{
+	struct job *job = data;
+	job->version = ask_version(job->tool);
+	return NULL;
+}
+
+static void start_asking(struct be_setup *setup, struct job *job)
+{
+	job->tool = real_tool(&job->action->argv);
+	if (be_get(setup->versions, job->tool))
+		return;
+	be_set_str(setup->versions, job->tool, "unknown"); /* until finish_asking; the next job need not ask */
+	job->asking = pthread_create(&job->version_thread, NULL, ask, job) == 0;
+}
+
+static void finish_asking(struct be_setup *setup, struct job *job)
+{
+	if (job->asking)
+		pthread_join(job->version_thread, NULL);
+	if (job->version && *job->version)
+		be_set_str(setup->versions, job->tool, job->version);
+	free(job->version);
+}
+
 static void start(struct be_setup *setup, struct job *job)
 {
+	start_asking(setup, job);
 	be_autofree char *text = be_argv_text(job->action->argv.v);
 	be_setup_log(setup, "%s", text);
 	job->run = (struct be_run){ .argv = job->action->argv.v, .timeout = job->action->timeout };
@@ -102,10 +121,12 @@ static void finish(struct be_setup *setup, struct job *job)
 {
 	if (job->started)
 		pthread_join(job->thread, NULL);
+	finish_asking(setup, job);
 	be_autonode struct be_node *argv = be_node_strv(&job->action->argv);
 	int status = job->run.status || job->rc == 0 ? job->run.status : 127; /* 127: it could not be started */
 	be_action_record(setup, job->action->what, argv, job->run.seconds, status,
-			 version_of(setup, &job->action->argv));
+			 be_get_str(setup->versions, job->tool, "unknown"));
+	free(job->tool);
 }
 
 int be_actions_run(struct be_setup *setup, struct be_action *actions, size_t n, struct be_error *err)

@@ -23,8 +23,13 @@ static void settle(struct be_setup *setup)
 	char *argv[] = { "udevadm", "settle", "--timeout=" SETTLE_TIMEOUT, NULL };
 	be_autorun struct be_run run = { .argv = argv, .timeout = NODE_TIMEOUT + 5 };
 	struct be_error err = BE_ERROR_INIT;
+	double start = be_action_clock();
 	if (be_run(&run, &err) != 0 || run.status != 0)
 		be_setup_log(setup, "udevadm settle: udev is still busy");
+	be_autonode struct be_node *words = be_node_seq();
+	for (size_t i = 0; argv[i]; i++)
+		be_add_str(words, argv[i]);
+	be_action_record(setup, "settle", words, be_action_clock() - start, run.status, "systemd-udev");
 }
 
 static int stop(struct be_setup *setup, const char *kernel, struct be_error *err)
@@ -258,6 +263,14 @@ int be_arrays_read(struct be_setup *setup, const struct be_node *plan, struct be
 	return 0;
 }
 
+/* Made by the plan's own command: an array whose members came out otherwise than planned is still ours. */
+static bool is_ours(const struct be_node *array, const struct be_node *read)
+{
+	char uuid[37];
+	be_array_uuid(array, uuid);
+	return be_streq(be_get_str(read, "uuid", NULL), uuid);
+}
+
 int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be_error *err)
 {
 	const struct be_node *arrays = be_get_path(plan, "layout.arrays");
@@ -268,7 +281,7 @@ int be_arrays_stop(struct be_setup *setup, const struct be_node *plan, struct be
 			continue;
 		be_autonode struct be_node *read = read_array(&setup->root, array, kernel);
 		struct be_error other = BE_ERROR_INIT;
-		if (compare_members(&setup->root, array, read, &other) != 0)
+		if (!is_ours(array, read) && compare_members(&setup->root, array, read, &other) != 0)
 			be_setup_log(setup, "left running: %s", other.text);
 		else if (stop(setup, kernel, err) != 0)
 			return -1;

@@ -17,7 +17,9 @@ static void replace(struct be_node *node, const char *path, const char *kernel)
 
 struct be_node *be_resolve_plan(const struct be_setup *setup, const struct be_node *plan)
 {
-	struct be_node *resolved = be_node_clone(plan);
+	struct be_node *resolved = be_node_map();
+	if (be_get(plan, "layout"))
+		be_set(resolved, "layout", be_node_clone(be_get(plan, "layout")));
 	const struct be_node *devices = be_get_path(plan, "layout.devices");
 	for (size_t i = 0; devices && i < devices->n; i++) {
 		const char *path = be_get_str(devices->items[i], "path", "");

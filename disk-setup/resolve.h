@@ -8,8 +8,8 @@
 /* Is @path such a name? */
 bool be_resolve_by_content(const char *path);
 /*
- * A copy of @plan in which the layout calls such devices by the kernel's name that setup->found has for them. The
- * caller frees.
+ * A plan of nothing but a copy of @plan's layout, which calls such devices by the kernel's name that setup->found has
+ * for them. The caller frees.
  */
 struct be_node *be_resolve_plan(const struct be_setup *setup, const struct be_node *plan);
 /* Points @devices to the stanzas of @resolved; those have the same order. */

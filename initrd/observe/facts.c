@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "disk-setup/resolve.h"
 #include "initrd/machine.h"
 #include "units.h"
 
@@ -110,7 +111,9 @@ static const char *first_device(const struct be_node *fs)
 
 static void filesystem_facts(const struct be_guest *guest, struct be_node *facts)
 {
-	const struct be_node *list = be_get_path(guest->plan, "layout.filesystems");
+	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
+	const struct be_node *list = be_get_path(resolved, "layout.filesystems");
+	bool reused = be_streq(be_get_str(guest->setup.layout, "earlier", NULL), "reused");
 	struct be_node *versions = be_node_map(), *ages = be_node_map();
 	for (size_t i = 0; list && i < list->n; i++) {
 		const char *mount = be_get_str(list->items[i], "mount", "/");
@@ -120,7 +123,7 @@ static void filesystem_facts(const struct be_guest *guest, struct be_node *facts
 			   tmpfs  ? "not applicable: tmpfs is not made by a program"
 			   : made ? be_get_str(made, "version", "unknown")
 				  : "not applicable: no mkfs ran");
-		be_set_str(ages, mount, tmpfs || made ? "made in this boot" : "reused");
+		be_set_str(ages, mount, tmpfs || !reused ? "made in this boot" : "reused");
 	}
 	be_set(facts, "fs.mkfs_version", versions);
 	be_set(facts, "fs.age", ages);
@@ -161,7 +164,8 @@ static bool told_not_to_discard(const struct be_node *mkfs)
 /* The mkfs of the file system that uses the disk called @key in the plan. */
 static const struct be_node *mkfs_of(const struct be_guest *guest, const char *key)
 {
-	const struct be_node *devices = be_get_path(guest->plan, "layout.devices");
+	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
+	const struct be_node *devices = be_get_path(resolved, "layout.devices");
 	for (size_t i = 0; devices && i < devices->n; i++)
 		if (be_streq(be_get_str(devices->items[i], "name", NULL), key))
 			return action_on(guest, "mkfs", be_get_str(devices->items[i], "path", NULL));

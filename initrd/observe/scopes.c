@@ -107,6 +107,8 @@ static void load_filesystems(struct be_scopes *scopes, const struct be_root *roo
 		at->kind = be_strdup(be_get_str(list->items[i], "kind", NULL));
 		if (devices.n)
 			at->kernel = be_kernel_name(root, devices.v[0]);
+		if (devices.n && !at->kernel) /* a name that went with the device's old content */
+			at->kernel = be_kernel_name(root, be_get_str(read_back(back, mount), "source", ""));
 		at->uuid = be_strdup(be_get_str(read_back(back, mount), "uuid", NULL));
 		if (!at->uuid)
 			at->uuid = btrfs_uuid(root, at->kernel);
