@@ -66,6 +66,19 @@ static bool open_network(struct be_supervisor *s)
 	return s->delivery != NULL;
 }
 
+/* A stick shows its parts one after the other, and each may need another driver. */
+static int find_volume(struct be_volume *volume, struct be_error *err)
+{
+	double until = be_monotonic() + VOLUME_WAIT;
+	int rc;
+	be_module_load("sd_mod", err);
+	do {
+		be_modules_coldplug(&real);
+		rc = be_volume_find(&real, 1, volume, err);
+	} while (rc != 0 && be_monotonic() < until);
+	return rc;
+}
+
 /* Drivers of disks and sticks are loaded here already: before the run one must be known, not after it. */
 static bool open_volume(struct be_supervisor *s)
 {
@@ -73,8 +86,7 @@ static bool open_volume(struct be_supervisor *s)
 	struct be_error err = BE_ERROR_INIT;
 	if (!be_cmdline_has(&real, BE_VOLUME_WORD))
 		return false;
-	be_modules_coldplug(&real);
-	if (be_volume_find(&real, VOLUME_WAIT, &volume, &err) != 0) {
+	if (find_volume(&volume, &err) != 0) {
 		be_log("no delivery to a disk or stick: %s", err.text);
 		return false;
 	}
