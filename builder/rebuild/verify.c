@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "builder/image/hash.h"
 #include "builder/progress.h"
+#include "builder/lab/boot_files.h"
 #include "builder/rebuild/verify_member.h"
 
 void be_verified_free(struct be_verified *verified)
@@ -87,6 +88,31 @@ static int check_cmdline(const char *dir, const struct be_node *manifest, struct
 	return 0;
 }
 
+static void check_boot_file(const char *dir, const char *name, const struct be_buf *wanted,
+			    struct be_verified *verified)
+{
+	be_autofree char *path = be_strf("%s/%s", dir, name);
+	be_autobuf struct be_buf text = { 0 };
+	struct be_error why = BE_ERROR_INIT;
+	if (be_read_file(path, 1u << 20, &text, &why) != 0)
+		be_strv_add(&verified->problems, why.text);
+	else if (text.len != wanted->len || memcmp(text.data, wanted->data, text.len) != 0)
+		be_strv_addf(&verified->problems, "%s: is not what follows from cmdline", name);
+}
+
+/* A loader that is told another command line boots another environment, whatever the hashes of the rest. */
+static void check_boot_files(const char *dir, const struct be_node *manifest, struct be_verified *verified)
+{
+	be_autobuf struct be_buf ipxe = { 0 }, grub = { 0 }, pxelinux = { 0 };
+	const char *cmdline = be_get_str(be_get(manifest, "image"), "cmdline", "");
+	be_boot_file_ipxe(cmdline, &ipxe);
+	be_boot_file_grub(cmdline, &grub);
+	be_boot_file_pxelinux(cmdline, "", NULL, &pxelinux);
+	check_boot_file(dir, "boot.ipxe", &ipxe, verified);
+	check_boot_file(dir, "grub.cfg", &grub, verified);
+	check_boot_file(dir, "pxelinux.cfg/default", &pxelinux, verified);
+}
+
 /* `id` is over the lines that sha256sum prints of kernel, initrd, cmdline and plan. */
 static int check_files(const char *dir, const struct be_node *manifest, struct be_verified *verified,
 		       struct be_error *err)
@@ -108,6 +134,7 @@ static int check_files(const char *dir, const struct be_node *manifest, struct b
 	be_hash_end(&id, text);
 	if (strlen(stated) < 12 || strncmp(stated, text, 12) != 0)
 		be_strv_addf(&verified->problems, "id: the files give %.12s, the manifest says %s", text, stated);
+	check_boot_files(dir, manifest, verified);
 	return check_cmdline(dir, manifest, verified, err);
 }
 
