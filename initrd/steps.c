@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "initrd/system.h"
 #include "initrd/task.h"
 
+#define LISTEN_SECONDS 60  /* that a server may take to be there */
 #define AFTER_SECONDS 20.0 /* left of the plan's time for observation and delivery */
 
 /* "workload/NAME.out"; a name that was used already gets a number. */
@@ -176,6 +179,35 @@ static int run_rounds(const struct be_node *step, struct be_task *task, struct b
 	return 0;
 }
 
+/* Does anything listen on the TCP port? Asking the kernel, for a connection would be the server's first client. */
+static bool is_listening(const struct be_root *root, int64_t port)
+{
+	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+	const unsigned listen = 10; /* TCP_LISTEN */
+	for (size_t i = 0; i < BE_ARRAY_LEN(tables); i++) {
+		be_autofree char *text = be_root_text(root, tables[i]);
+		unsigned found, state;
+		for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+			if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &found, &state) == 2 &&
+			    state == listen && found == port)
+				return true;
+	}
+	return false;
+}
+
+/* `listens:`, the port of a server that the steps behind it need. */
+static int wait_for_port(const struct be_guest *guest, const struct be_node *step, struct be_error *err)
+{
+	int64_t port = be_get_int(step, "listens", 0);
+	double begin = be_monotonic();
+	while (port && !is_listening(&guest->root, port)) {
+		if (be_monotonic() - begin > LISTEN_SECONDS)
+			return be_fail(err, "nothing listens on TCP port %" PRId64 " after %d s", port, LISTEN_SECONDS);
+		usleep(100000);
+	}
+	return 0;
+}
+
 static int start_daemon(struct be_guest *guest, const struct be_task *task, struct be_error *err)
 {
 	pid_t pid = be_daemon_start(task, err);
@@ -191,7 +223,10 @@ static int start_daemon(struct be_guest *guest, const struct be_task *task, stru
 static int run_task(struct be_guest *guest, const struct be_node *step, struct be_task *task, struct be_error *err)
 {
 	bool daemon = be_streq(be_get_str(step, "role", NULL), "daemon");
-	if ((daemon ? start_daemon(guest, task, err) : run_rounds(step, task, err)) == 0)
+	int rc = daemon ? start_daemon(guest, task, err) : run_rounds(step, task, err);
+	if (rc == 0 && daemon)
+		rc = wait_for_port(guest, step, err);
+	if (rc == 0)
 		return 0;
 	set_outcome(guest, "failed", be_get_str(step, "name", "workload"), err->text);
 	return -1;

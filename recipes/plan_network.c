@@ -181,7 +181,7 @@ static void nfs_server(struct steps *s, const struct kind *kind)
 		be_add(be_get(step, "argv"), be_node_strf("/export%s", local));
 	}
 	add_step(s, "prepare", "nfs-control", "mount -t nfsd nfsd /proc/fs/nfsd");
-	add_step(s, "daemon", "rpcbind", "rpcbind -f");
+	be_set_str(add_step(s, "daemon", "rpcbind", "rpcbind -f"), "listens", "111");
 	add_step(s, "daemon", "rpc.statd", "rpc.statd --foreground");
 	add_step(s, "prepare", "exportfs", "exportfs -r");
 	add_step(s, "prepare", "rpc.nfsd", "rpc.nfsd 8");
@@ -217,7 +217,7 @@ static void cifs_server(struct steps *s)
 	each(s, step, "", "mount");
 	step = add_step(s, "prepare", "smbpasswd", "smbpasswd -s -a root");
 	be_set(step, "stdin", lines("pass\npass"));
-	add_step(s, "daemon", "smbd", "smbd --foreground --no-process-group");
+	be_set_str(add_step(s, "daemon", "smbd", "smbd --foreground --no-process-group"), "listens", "445");
 }
 
 static void mount_step(struct steps *s, const struct kind *kind, const struct be_node *storage)

@@ -172,7 +172,7 @@ static int step_texts(struct be_scope *scope, const struct be_node *step, struct
 /* Keys whose value is an expression that gives a number. */
 static int step_numbers(struct be_scope *scope, const struct be_node *step, struct be_node *out, struct be_error *err)
 {
-	static const char *const keys[] = { "copies", "repeat", "repeat_for", "timeout" };
+	static const char *const keys[] = { "copies", "repeat", "repeat_for", "timeout", "listens" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(keys); i++) {
 		const struct be_node *node = be_get(step, keys[i]);
 		int64_t number;

@@ -1,8 +1,13 @@
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "initrd/document.h"
 #include "initrd/observe/facts.h"
 #include "initrd/steps.h"
+#include "initrd/system.h"
 #include "tree.h"
 
 /* A guest with @steps to run, whose state folder is a temporary one. */
@@ -67,6 +72,35 @@ Test(steps, input_files_environment_and_output)
 	expect_output(&dir, "/workload/b.err", "oops");
 	expect_output(&dir, "/workload/b-2.out", "again");
 	cr_expect_str_eq(be_get_str(guest.steps_done->items[2], "stdout", ""), "workload/b-2.out");
+	guest_free(&guest, &dir);
+}
+
+/* A step behind a server begins when that listens. Here the test does so, from another process a moment later. */
+Test(steps, waits_for_the_port_of_a_server)
+{
+	struct be_root dir;
+	struct be_error err = BE_ERROR_INIT;
+	struct be_guest guest;
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address, len), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+	guest_make(&guest, &dir, "- {name: s, role: daemon, argv: [sleep, '30']}\n- {name: a, argv: ['true']}\n");
+	be_set_int(guest.steps->items[0], "listens", ntohs(address.sin_port));
+	pid_t pid = fork();
+	if (pid == 0) {
+		usleep(1500000);
+		_exit(listen(fd, 1) != 0 || sleep(30));
+	}
+	double begin = be_monotonic();
+	cr_expect_eq(be_steps_prepare(&guest, &err), 0, "%s", err.text);
+	cr_expect_eq(be_steps_run(&guest, &err), 0, "%s", err.text);
+	cr_expect_geq(be_monotonic() - begin, 1.4);
+	cr_expect_eq(guest.steps_done->n, 2u);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(fd);
 	guest_free(&guest, &dir);
 }
 
