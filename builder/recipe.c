@@ -36,6 +36,9 @@ void be_recipe_free(struct be_recipe *recipe)
 	free(recipe->mail_job);
 	free(recipe->mail_host);
 	be_buf_free(&recipe->content);
+	be_node_free(recipe->host);
+	free(recipe->host_text);
+	free(recipe->host_path);
 	free(recipe->rules_date);
 	be_jobs_free(&recipe->jobs);
 	be_strv_free(&recipe->warnings);
@@ -95,15 +98,30 @@ static int choose(const struct be_recipe_request *request, bool all, struct be_r
 	return be_hint(err, "`mkbenchenv jobs %s` lists them.", request->job);
 }
 
+/* The host file that was given, read once: it may be a pipe. */
+static struct be_node *given_host(struct be_recipe *recipe, const char *given, char **text, char **path,
+				  struct be_error *err)
+{
+	if (!recipe->host)
+		recipe->host = be_host_load(given, recipe->paths.data, &recipe->warnings, &recipe->host_text,
+					    &recipe->host_path, err);
+	if (!recipe->host)
+		return NULL;
+	if (text)
+		*text = be_strdup(recipe->host_text);
+	if (path)
+		*path = be_strdup(recipe->host_path);
+	return be_node_clone(recipe->host);
+}
+
 /* The host of an atom: --host, or what the job itself names. */
 static struct be_node *find_host(struct be_recipe *recipe, const struct be_recipe_request *request, size_t i,
 				 char **text, char **path, struct be_error *err)
 {
-	const char *data = recipe->paths.data;
 	const char *given = request->host ? request->host : recipe->mail_host;
-	struct be_node *host =
-		given ? be_host_load(given, data, &recipe->warnings, text, path, err)
-		      : be_host_of_job(recipe->jobs.atoms[i].job, data, &recipe->warnings, text, path, err);
+	struct be_node *host = given ? given_host(recipe, given, text, path, err)
+				     : be_host_of_job(recipe->jobs.atoms[i].job, recipe->paths.data, &recipe->warnings,
+						      text, path, err);
 	if (!host && err->status != BE_OK)
 		be_hint(err,
 			"Name the machine's host file with --host FILE; `--host qemu` is a machine without a lab.");

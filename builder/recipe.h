@@ -34,6 +34,8 @@ bool be_recipe_option(struct be_recipe_request *request, int c, const char *valu
 /* An expanded job file: the atomic jobs that were asked for and what they were made of. */
 struct be_recipe {
 	struct be_buf content; /* of the job file or mail, read once: it may be a pipe */
+	struct be_node *host;  /* that was given, its text and where it was found; NULL: the job's own */
+	char *host_text, *host_path;
 	struct be_jobs jobs;
 	struct be_strv warnings; /* of the host file and the planner; each with its position */
 	struct be_paths paths;

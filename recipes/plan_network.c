@@ -67,7 +67,7 @@ static void put_first(struct be_planner *p, const struct kind *kind, bool only, 
 		be_add(storages, be_node_clone(local->items[i]));
 	for (size_t i = 0; i < storages->n; i++)
 		be_strv_add(&dirs, be_get_str(storages->items[i], "mount", ""));
-	be_set_str(layout, "testdir", dirs.v[0]);
+	be_set_str(layout, "testdir", dirs.n ? dirs.v[0] : "/");
 	be_set(layout, "testdirs", be_node_strv(&dirs));
 }
 
