@@ -38,9 +38,10 @@ static int build_again(struct verify_options *o, const char *source, const struc
 	if (be_cache_open(&cache, paths->cache, err) != 0)
 		return -1;
 	be_autofree char *dir = be_cache_tempdir(&cache, err);
-	be_cache_close(&cache);
-	if (!dir)
+	if (!dir) {
+		be_cache_close(&cache);
 		return -1;
+	}
 	be_autofree char *output = be_strf("%s/image", dir);
 	o->how.output = output;
 	o->how.quiet = true;
@@ -51,6 +52,7 @@ static int build_again(struct verify_options *o, const char *source, const struc
 		rc = be_verify_rebuilt(be_verify_is_image(source) ? source : NULL, o->rebuild.manifest, output,
 				       verified, err);
 	be_remove_tree(dir, &ignored);
+	be_cache_close(&cache);
 	return rc;
 }
 

@@ -22,7 +22,8 @@ void be_object_free(struct be_object *object)
 	object->path = NULL;
 }
 
-static void remove_old_temporaries(const char *dir)
+/* @alone: no other process has the cache open, so that all of them are left from builds that were killed. */
+static void remove_old_temporaries(const char *dir, bool alone)
 {
 	struct be_root root = { .prefix = (char *)dir };
 	be_autostrv struct be_strv names = { 0 };
@@ -32,7 +33,7 @@ static void remove_old_temporaries(const char *dir)
 		be_autofree char *path = be_strf("%s/tmp/%s", dir, names.v[i]);
 		struct stat st;
 		struct be_error ignored = BE_ERROR_INIT;
-		if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime > TEMP_AGE)
+		if (lstat(path, &st) == 0 && (alone || time(NULL) - st.st_mtime > TEMP_AGE))
 			be_remove_tree(path, &ignored);
 	}
 }
@@ -48,10 +49,9 @@ int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err)
 		if (be_mkdirs(path, 0755, err) != 0)
 			return be_hint(err, "set MKBENCHENV_CACHE or XDG_CACHE_HOME to a folder that can be written");
 	}
-	if (be_cache_lock(cache, LOCK_SH, err) != 0)
-		return -1;
-	remove_old_temporaries(dir);
-	return 0;
+	bool alone = be_cache_lock(cache, LOCK_EX | LOCK_NB, &(struct be_error)BE_ERROR_INIT) == 0;
+	remove_old_temporaries(dir, alone);
+	return be_cache_lock(cache, LOCK_SH, err);
 }
 
 int be_cache_lock(struct be_cache *cache, int how, struct be_error *err)
@@ -64,7 +64,7 @@ int be_cache_lock(struct be_cache *cache, int how, struct be_error *err)
 		return be_hint(err, "set MKBENCHENV_CACHE or XDG_CACHE_HOME to a folder that can be written");
 	}
 	while (flock(cache->lock, how) != 0)
-		if (errno != EINTR || be_interrupted(err) != 0)
+		if (errno != EINTR || how & LOCK_NB || be_interrupted(err) != 0)
 			return be_fail_errno(err, errno, "%s: cannot be locked", path);
 	return 0;
 }

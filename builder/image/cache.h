@@ -25,7 +25,8 @@ struct be_object {
 void be_object_free(struct be_object *object);
 #define be_autoobject be_cleanup(be_object_free)
 
-/* Makes the folders of the cache and removes temporary files that are older than a day. Waits while it is pruned. */
+/* Makes the folders of the cache and removes temporary files that no build has any more. Waits while it is pruned. A
+ * temporary file or folder lives no longer than a cache that is open: keep it open. */
 int be_cache_open(struct be_cache *cache, const char *dir, struct be_error *err) BE_MUST_CHECK;
 void be_cache_close(struct be_cache *cache);
 /* From here on each object is verified once: for several builds in one process. */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,12 +35,45 @@ static char *sibling(const char *path)
 	return be_strf("%s/.%s.XXXXXX", copy, slash + 1);
 }
 
-/* The folder that the output is written into before it is renamed. NULL: it cannot be made. The caller frees. */
-static char *make_sibling(const char *output, struct be_error *err)
+/* A build holds a lock on its folder: one that can be locked belongs to a build that was killed. */
+static void remove_stale(const char *pattern)
+{
+	size_t stem = strlen(pattern) - strlen("XXXXXX");
+	const char *slash = strrchr(pattern, '/');
+	be_autofree char *folder = slash ? be_strndup(pattern, (size_t)(slash - pattern) + 1) : be_strdup("./");
+	be_autofree char *start =
+		slash ? be_strndup(slash + 1, stem - (size_t)(slash + 1 - pattern)) : be_strndup(pattern, stem);
+	struct be_root root = { .prefix = folder };
+	be_autostrv struct be_strv names = { 0 };
+	if (be_root_list(&root, "/", &names) != 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		struct be_error ignored = BE_ERROR_INIT;
+		if (!be_starts(names.v[i], start) || strlen(names.v[i]) != strlen(start) + strlen("XXXXXX"))
+			continue;
+		be_autofree char *path = be_strf("%s%s", folder, names.v[i]);
+		be_autofd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			be_remove_tree(path, &ignored);
+	}
+}
+
+/* The folder that the output is written into before it is renamed, and the lock on it. NULL: it cannot be made. The
+ * caller frees. */
+static char *make_sibling(const char *output, int *lock, struct be_error *err)
 {
 	char *dir = sibling(output);
-	if (mkdtemp(dir))
-		return dir;
+	remove_stale(dir);
+	/* Another build that looks for stale ones may come between making and locking it. */
+	for (int tries = 0; tries < 5 && mkdtemp(dir); tries++) {
+		struct stat st;
+		*lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) == 0 && lstat(dir, &st) == 0)
+			return dir;
+		be_close_fd(lock);
+		free(dir);
+		dir = sibling(output);
+	}
 	int errnum = errno;
 	free(dir);
 	be_fail_errno(err, errnum, "%s: a folder beside it cannot be made", output);
@@ -51,7 +85,8 @@ static char *make_sibling(const char *output, struct be_error *err)
 /* Whether the image can be written at its place is known before the work, by trying. */
 static int check_place(const char *path, struct be_error *err)
 {
-	be_autofree char *dir = make_sibling(path, err);
+	be_autofd int lock = -1;
+	be_autofree char *dir = make_sibling(path, &lock, err);
 	if (!dir)
 		return -1;
 	return rmdir(dir) == 0 ? 0 : be_fail_errno(err, errno, "%s", dir);
@@ -158,7 +193,8 @@ static int put_in_place(const char *dir, const char *path, struct be_error *err)
 int be_image_write(struct be_build *build, struct be_error *err)
 {
 	const char *output = build->request->output;
-	be_autofree char *dir = make_sibling(output, err);
+	be_autofd int lock = -1;
+	be_autofree char *dir = make_sibling(output, &lock, err);
 	if (!dir)
 		return -1;
 	int rc = write_files(build, dir, err);

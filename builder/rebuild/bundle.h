@@ -10,10 +10,10 @@
 
 bool be_is_bundle(const char *path);
 /*
- * Puts what the bundle holds into the cache at @cache, each under the hash that it has, and returns its manifest. What
+ * Puts what the bundle holds into the cache, each under the hash that it has, and returns its manifest. What
  * was given lies in the folder *@folder (NULL: nothing was), which the caller removes, and is added to @programs.
  */
-struct be_node *be_bundle_read(const char *path, const char *cache, struct be_strv *programs, char **folder,
+struct be_node *be_bundle_read(const char *path, const struct be_cache *cache, struct be_strv *programs, char **folder,
 			       struct be_error *err);
 
 struct be_pack {

@@ -143,20 +143,17 @@ static int read_all(struct reader *reader, struct be_error *err)
 	return rc == ARCHIVE_EOF ? 0 : fail(reader, err);
 }
 
-struct be_node *be_bundle_read(const char *path, const char *cache, struct be_strv *programs, char **folder,
+struct be_node *be_bundle_read(const char *path, const struct be_cache *cache, struct be_strv *programs, char **folder,
 			       struct be_error *err)
 {
-	struct be_cache opened = { 0 };
 	struct be_node *manifest = NULL;
-	struct reader reader = { .path = path, .cache = &opened, .programs = programs, .folder = folder };
-	if (be_cache_open(&opened, cache, err) == 0) {
-		reader.archive = archive_read_new();
-		if (read_all(&reader, err) == 0)
-			manifest = be_node_load(reader.manifest.data ? reader.manifest.data : "", reader.manifest.len,
-						path, err);
-		archive_read_free(reader.archive);
-	}
-	be_cache_close(&opened);
+	struct reader reader = {
+		.archive = archive_read_new(), .path = path, .cache = cache, .programs = programs, .folder = folder
+	};
+	if (read_all(&reader, err) == 0)
+		manifest =
+			be_node_load(reader.manifest.data ? reader.manifest.data : "", reader.manifest.len, path, err);
+	archive_read_free(reader.archive);
 	be_buf_free(&reader.manifest);
 	return manifest;
 }

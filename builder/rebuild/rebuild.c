@@ -14,8 +14,10 @@ bool be_rebuild_is_source(const char *path)
 
 int be_rebuild_open(struct be_rebuild *rebuild, const char *path, const char *cache, struct be_error *err)
 {
-	rebuild->manifest = be_is_bundle(path) ? be_bundle_read(path, cache, &rebuild->programs, &rebuild->folder, err)
-					       : be_manifest_load(path, err);
+	if (!be_is_bundle(path))
+		rebuild->manifest = be_manifest_load(path, err);
+	else if (be_cache_open(&rebuild->cache, cache, err) == 0)
+		rebuild->manifest = be_bundle_read(path, &rebuild->cache, &rebuild->programs, &rebuild->folder, err);
 	rebuild->lock.manifest = rebuild->manifest;
 	return rebuild->manifest ? 0 : -1;
 }
@@ -26,6 +28,7 @@ void be_rebuild_close(struct be_rebuild *rebuild)
 	if (rebuild->folder)
 		be_remove_tree(rebuild->folder, &ignored);
 	free(rebuild->folder);
+	be_cache_close(&rebuild->cache);
 	be_strv_free(&rebuild->programs);
 	be_lock_free(&rebuild->lock);
 	be_node_free(rebuild->manifest);

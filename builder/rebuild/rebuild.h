@@ -10,6 +10,7 @@ struct be_rebuild {
 	struct be_lock lock;
 	struct be_strv programs; /* NAME=PATH: --program, and what a bundle brought */
 	char *folder;            /* of a bundle's programs; removed by be_rebuild_close */
+	struct be_cache cache;   /* open as long as that folder is there */
 };
 /* Is @path something that be_rebuild_open takes? */
 bool be_rebuild_is_source(const char *path);

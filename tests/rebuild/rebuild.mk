@@ -3,8 +3,15 @@
 TESTS += test-rebuild
 TESTS_LONG += test-rebuild-long
 
-test-rebuild: programs guest
-	@tests/rebuild/test-rebuild $(PROGRAM) $(GUEST) $(BUILD)
+# Lets writes fail; preloaded into builds.
+$(BUILD)/faults.so: tests/rebuild/faults.c
+	$(say) '  CC   $<'
+	$(Q)$(CC) -std=gnu17 $(OPT) $(WARN) -fPIC -shared -o $@ $< -ldl
 
-test-rebuild-long: programs guest
+test-rebuild: programs guest $(BUILD)/faults.so
+	@tests/rebuild/test-rebuild $(PROGRAM) $(GUEST) $(BUILD)
+	@tests/rebuild/test-leaks $(PROGRAM) $(GUEST) $(BUILD) 20 20 5
+
+test-rebuild-long: programs guest $(BUILD)/faults.so
 	@tests/rebuild/test-rebuild $(PROGRAM) $(GUEST) $(BUILD) recipes
+	@tests/rebuild/test-leaks $(PROGRAM) $(GUEST) $(BUILD) 200 200 50 "$$(date +%s)"
