@@ -5,6 +5,18 @@
 
 #include "units.h"
 
+void be_device_forget(struct be_device *d)
+{
+	for (size_t i = 0; i < d->nsignatures; i++) {
+		free(d->signatures[i].type);
+		free(d->signatures[i].label);
+		free(d->signatures[i].uuid);
+	}
+	free(d->signatures);
+	d->signatures = NULL;
+	d->nsignatures = 0;
+}
+
 static void free_device(struct be_device *d)
 {
 	free(d->kernel);
@@ -13,12 +25,7 @@ static void free_device(struct be_device *d)
 	free(d->write_cache);
 	free(d->model);
 	free(d->serial);
-	for (size_t i = 0; i < d->nsignatures; i++) {
-		free(d->signatures[i].type);
-		free(d->signatures[i].label);
-		free(d->signatures[i].uuid);
-	}
-	free(d->signatures);
+	be_device_forget(d);
 	be_strv_free(&d->stop);
 	free(d->namespace);
 	be_strv_free(&d->refusals);

@@ -44,6 +44,8 @@ struct be_devices {
 	size_t n;
 };
 void be_devices_free(struct be_devices *devices);
+/* Frees the signatures alone. */
+void be_device_forget(struct be_device *device);
 #define be_autodevices be_cleanup(be_devices_free)
 
 /* The running system, not a recorded one: only there can a device be asked whether somebody has it open. */

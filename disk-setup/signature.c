@@ -247,9 +247,7 @@ int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *
 	rc = probe(&left, fd, node, err);
 	if (rc == 0 && left.nsignatures)
 		rc = be_fail(err, "%s still carries %s after wiping", node, left.signatures[0].type);
-	for (size_t i = 0; i < left.nsignatures; i++)
-		free_signature(&left.signatures[i]);
-	free(left.signatures);
+	be_device_forget(&left);
 	return rc;
 }
 

@@ -64,23 +64,13 @@ static void content_by_udev(const struct be_root *root, struct candidate *c, con
 		be_strv_addf(&c->why, "carries %s partition table without partitions", table);
 }
 
-static void free_signatures(struct be_device *d)
-{
-	for (size_t i = 0; i < d->nsignatures; i++) {
-		free(d->signatures[i].type);
-		free(d->signatures[i].label);
-		free(d->signatures[i].uuid);
-	}
-	free(d->signatures);
-}
-
 static void content(const struct be_root *root, struct candidate *c)
 {
 	be_autofree char *node = be_strf("/dev/%s", c->kernel);
 	for (char *p = node + strlen("/dev/"); *p; p++)
 		if (*p == '!')
 			*p = '/'; /* sysfs spells cciss/c0d0 so */
-	be_cleanup(free_signatures) struct be_device d = { 0 };
+	be_cleanup(be_device_forget) struct be_device d = { 0 };
 	struct be_error err = BE_ERROR_INIT;
 	if (!be_device_is_real(root) || be_signature_probe(&d, node, &err) != 0) {
 		content_by_udev(root, c, err.text);
