@@ -201,10 +201,12 @@ static void today(char date[16])
 }
 
 /* lkp-icl-2sp7 of hosts/lkp-icl-2sp7, and of my-machine.yaml my-machine. */
-static char *base_name(const char *path)
+static char *base_name(const char *path, const char *of_a_pipe)
 {
 	if (!path)
 		return NULL;
+	if (be_starts(path, "/dev/") || be_starts(path, "/proc/"))
+		return be_strdup(of_a_pipe);
 	const char *slash = strrchr(path, '/');
 	char *name = be_strdup(slash ? slash + 1 : path);
 	if (be_ends(name, ".yaml"))
@@ -233,7 +235,9 @@ static struct be_node *describe(const struct be_recipe *recipe, const struct be_
 				const char *host_name, const char *host_text, const struct be_node *plan)
 {
 	struct be_node *source = be_node_map();
-	be_autofree char *job_name = base_name(recipe->mail_job ? recipe->mail_job : request->job);
+	const struct be_node *job = be_get(plan, "job");
+	const char *pipe_name = be_get_str(job, "testcase", be_get_str(job, "suite", "job")); /* as be_jobs_load does */
+	be_autofree char *job_name = base_name(recipe->mail_job ? recipe->mail_job : request->job, pipe_name);
 	be_set_str(source, "job", recipe->jobs.text);
 	be_set_str(source, "job_name", job_name);
 	be_set_str(source, "host", host_text);
@@ -258,7 +262,8 @@ struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_
 		return NULL;
 	const struct be_atom *atom = &recipe->jobs.atoms[i];
 	/* An expanded job carries its host: there is no file to take the name from. */
-	be_autofree char *name = path ? base_name(path) : be_strdup(be_get_str(atom->job, "tbox_group", NULL));
+	const char *box = be_get_str(atom->job, "tbox_group", NULL);
+	be_autofree char *name = path ? base_name(path, box ? box : "machine") : be_strdup(box);
 	char date[16];
 	today(date);
 	struct be_plan_request ask = { .name = atom->name,
