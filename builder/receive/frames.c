@@ -7,7 +7,7 @@
 #define HEX '\1'               /* in a shape: a hexadecimal digit in lower case */
 #define BASE64 '\2'            /* a digit of base64 */
 #define MEND_WINDOW 32768u     /* bytes after the start of a cut line in which its rest is looked for */
-#define MEND_WORK (1ull << 30) /* bytes that are looked at for all of them */
+#define MEND_WORK (1ull << 29) /* bytes that are looked at for all of them */
 #define MEND_CHECKS (1ull << 23)
 
 /* What a line looks like, character by character. */
@@ -170,16 +170,22 @@ static size_t fitting_end(const struct finder *f, const struct shape *shape, siz
 	return n;
 }
 
-/* Is a line made of @head characters from @start and of the last ones of the line that ends at @end? */
-static bool join(struct finder *f, const struct shape *shape, size_t start, size_t head, size_t end)
+/* A piece of a line: @len characters from @at on. */
+struct piece {
+	size_t at, len;
+};
+
+/* Do the pieces make a line? */
+static bool join(struct finder *f, const struct shape *shape, const struct piece *pieces, size_t n)
 {
 	char line[BE_FRAME_LINE];
-	memcpy(line, f->log + start, head);
-	memcpy(line + head, f->log + end - (shape->len - head), shape->len - head);
+	size_t len = 0;
+	for (size_t i = 0; i < n; len += pieces[i++].len)
+		memcpy(line + len, f->log + pieces[i].at, pieces[i].len);
 	f->checks++;
 	if (!proven(shape, line))
 		return false;
-	keep(f, shape, line, start, true);
+	keep(f, shape, line, pieces[0].at, true);
 	return true;
 }
 
@@ -188,24 +194,105 @@ static bool tired(const struct finder *f)
 	return f->work >= MEND_WORK || f->checks >= MEND_CHECKS;
 }
 
-/* A line that was cut: its rest stands at the end of its own or of a later line. */
+/* A message may begin with letters that the line could have had: so many of them are tried. */
+#define MEND_LETTERS 8
+#define MEND_PREFIX 128u
+#define MEND_LINES 12 /* between the pieces of a line that was cut twice */
+
+/* How far into its line @at is: later pieces of a line stand behind the same stamp. */
+static size_t prefix_of(struct finder *f, size_t at)
+{
+	size_t n = 0;
+	while (n < MEND_PREFIX && at > n && f->log[at - n - 1] != '\n')
+		n++;
+	f->work += n;
+	return n;
+}
+
+/* The rest of a line at the end of another, which ends at @last; the longest head that does. */
+static size_t join_end(struct finder *f, const struct shape *shape, struct piece head, size_t last, size_t tail)
+{
+	for (size_t n = head.len; n + tail >= shape->len && n >= BE_FRAME_MARK_LEN; n--) {
+		const struct piece pieces[] = { { head.at, n }, { last - (shape->len - n), shape->len - n } };
+		/* The rest of the very line begins behind what was taken of it. */
+		if (n < shape->len && pieces[1].at != head.at + n && join(f, shape, pieces, 2))
+			return n;
+	}
+	return 0;
+}
+
+/* The rest at the start of another line, at @at: something else came before that line's own end. */
+static size_t join_start(struct finder *f, const struct shape *shape, struct piece head, size_t at, size_t end)
+{
+	for (size_t n = head.len; n + MEND_LETTERS > head.len && n >= BE_FRAME_MARK_LEN; n--) {
+		const struct piece pieces[] = { { head.at, n }, { at, shape->len - n } };
+		size_t i = n;
+		while (i < shape->len && at + i - n < end && fits(shape, i, f->log[at + i - n]))
+			i++;
+		if (n < shape->len && i == shape->len && join(f, shape, pieces, 2))
+			return n;
+	}
+	return 0;
+}
+
+/*
+ * A line that was cut: its rest stands at the end of its own or of a later line, or at the start of a later one. A head
+ * that does not say which line it is fits the rests of others too, so that the search goes on behind such a one.
+ */
 static bool mend(struct finder *f, const struct shape *shape, size_t start)
 {
 	size_t from = start, stop = f->len - start < MEND_WINDOW ? f->len : start + MEND_WINDOW;
-	size_t head = fitting_start(f, shape, start, stop);
+	size_t prefix = prefix_of(f, start);
+	struct piece head = { start, fitting_start(f, shape, start, stop) };
 	while (from < stop && !tired(f)) {
 		size_t end = line_end(f, from, stop), last = trimmed(f, from, end);
-		/* The rest of the very line begins behind what was taken of it. */
-		size_t tail = fitting_end(f, shape, from, last);
+		size_t n = join_end(f, shape, head, last, fitting_end(f, shape, from, last));
+		if (!n && from != start)
+			n = join_start(f, shape, head, from + prefix, end);
+		if (n > BE_FRAME_MARK_LEN + BE_FRAME_HEAD)
+			return true;
 		f->work += end - from + 1;
-		for (size_t n = head; n + tail >= shape->len && n >= BE_FRAME_MARK_LEN; n--) {
-			bool apart = from != start || last - start > shape->len;
-			if (n < shape->len && apart && join(f, shape, start, n, last))
-				return true;
-		}
 		from = end + 1;
 	}
 	f->out->tired = f->out->tired || tired(f);
+	return false;
+}
+
+/* The pieces of a line that was cut twice: the first, a start of the line at @middle, the end of the one at @last. */
+static bool join_three(struct finder *f, const struct shape *shape, struct piece first, struct piece middle,
+		       size_t last, size_t tail)
+{
+	for (size_t n = first.len; n + MEND_LETTERS > first.len && n >= BE_FRAME_MARK_LEN; n--) {
+		size_t run = 0;
+		while (run < middle.len && n + run < shape->len && fits(shape, n + run, f->log[middle.at + run]))
+			run++;
+		for (size_t m = run; m && m + MEND_LETTERS > run; m--) {
+			size_t rest = shape->len - n - m;
+			const struct piece pieces[] = { { first.at, n }, { middle.at, m }, { last - rest, rest } };
+			if (rest && rest <= tail && join(f, shape, pieces, 3))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool mend_twice(struct finder *f, const struct shape *shape, size_t start)
+{
+	size_t stop = f->len - start < MEND_WINDOW ? f->len : start + MEND_WINDOW, prefix = prefix_of(f, start);
+	struct piece first = { start, fitting_start(f, shape, start, stop) };
+	size_t from = line_end(f, start, stop) + 1;
+	for (int i = 0; i < MEND_LINES && from < stop && !tired(f); i++) {
+		size_t end = line_end(f, from, stop), next = end + 1;
+		struct piece middle = { from + prefix, end > from + prefix ? end - from - prefix : 0 };
+		for (int k = 0; middle.len && k < MEND_LINES && next < stop; k++) {
+			size_t next_end = line_end(f, next, stop), last = trimmed(f, next, next_end);
+			f->work += next_end - next + 1;
+			if (join_three(f, shape, first, middle, last, fitting_end(f, shape, next, last)))
+				return true;
+			next = next_end + 1;
+		}
+		from = end + 1;
+	}
 	return false;
 }
 
@@ -244,8 +331,8 @@ static void find_in_line(struct finder *f, size_t from, size_t end)
 		found = true;
 		if (whole(f, &f->data, start, end) || whole(f, &f->end, start, end))
 			continue;
-		if (!mend(f, &f->data, start))
-			mend(f, &f->end, start);
+		if (!mend(f, &f->data, start) && !mend(f, &f->end, start) && !mend_twice(f, &f->data, start))
+			mend_twice(f, &f->end, start);
 	}
 	if (!found && !unmarked(f, &f->data, from, last))
 		unmarked(f, &f->end, from, last);
