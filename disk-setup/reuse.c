@@ -27,6 +27,8 @@ static bool no(char **why, char *text)
 {
 	free(*why);
 	*why = text;
+	for (char *p = text; *p; p++) /* what a tool said has lines of its own */
+		*p = *p == '\n' ? ' ' : *p;
 	return false;
 }
 

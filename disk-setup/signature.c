@@ -155,8 +155,8 @@ static int holds_data(int fd, off_t offset, size_t len, bool *data, const char *
 			break;
 		done += (size_t)n;
 	}
-	for (size_t i = 0; i < len; i++)
-		*data = *data || buf[i];
+	/* Each byte equals the one before it: in one call, for an emulated processor takes its time over a loop. */
+	*data = *data || buf[0] || memcmp(buf, buf + 1, len - 1) != 0;
 	return 0;
 }
 
