@@ -2,11 +2,19 @@
 # refusal. A sample in `make test`, all in `make test-long`. CUT_SEED repeats the moments of an earlier run.
 TESTS += test-layouts
 TESTS_LONG += test-layouts-long
-.PHONY: test-layouts test-layouts-long
+.PHONY: test-layouts test-layouts-long disk-test-tree layouts-sample power-cuts-few
 CUT_SEED ?=
 
-test-layouts: $(BUILD)/disk-setup-test $(PROGRAM)
+# Both at the same time, each with one machine.
+test-layouts: layouts-sample power-cuts-few
+
+disk-test-tree:
+	tests/qemu/disk_setup/tree $(BUILD)/disk-test
+
+layouts-sample: $(BUILD)/disk-setup-test $(PROGRAM) disk-test-tree
 	tests/qemu/layout_test $(BUILD)/disk-setup-test $(PROGRAM) $(BUILD)/disk-test sample
+
+power-cuts-few: $(BUILD)/disk-setup-test disk-test-tree
 	tests/qemu/power_cut_test $(BUILD)/disk-setup-test $(BUILD)/disk-test 3 $(CUT_SEED)
 
 test-layouts-long: $(BUILD)/disk-setup-test $(PROGRAM)
