@@ -38,6 +38,22 @@ static bool is_realised(const char *key)
 	return false;
 }
 
+/* Options of such set-ups that nothing here follows. */
+static void unrealised_options(struct be_planner *p, const char *key, const struct be_node *map)
+{
+	static const struct {
+		const char *key, *option, *instead;
+	} options[] = {
+		{ "iosched", "iosched_dev", "all test disks are set" },
+		{ "block_queue", "block_queue_dev", "all test disks are set" },
+		{ "taskset", "pgrp1_pattern", "only the workload is bound" },
+		{ "taskset", "pgrp2_pattern", "only the workload is bound" },
+	};
+	for (size_t i = 0; i < BE_ARRAY_LEN(options); i++)
+		if (strcmp(options[i].key, key) == 0 && be_get(map, options[i].option))
+			be_deviation(p->deviations, key, "%s asked: %s", options[i].option, options[i].instead);
+}
+
 static bool of_workload(const struct be_planner *p, const char *key)
 {
 	const struct be_node *definition = be_get_path(p->plan, "workload.definition");
@@ -82,11 +98,13 @@ static void one_key(struct be_planner *p, const struct be_keys *keys, size_t i, 
 				nested_keys(p, value->keys[k], value->items[k]);
 	} else if (of_workload(p, key)) {
 		nested_keys(p, key, value);
+	} else if (is_realised(key)) {
+		unrealised_options(p, key, value);
 	} else if (be_key_is(keys, key, BE_KEY_MONITOR)) {
 		be_strv_add(monitors, key);
-	} else if (be_key_is(keys, key, BE_KEY_SETUP) && !is_realised(key)) {
+	} else if (be_key_is(keys, key, BE_KEY_SETUP)) {
 		be_deviation(p->deviations, "set-up", "%s asked: this set-up of the harness is not made", key);
-	} else if (be_key_is(keys, key, BE_KEY_PROGRAM) && !is_realised(key)) {
+	} else if (be_key_is(keys, key, BE_KEY_PROGRAM)) {
 		be_deviation(p->deviations, "program", "%s asked beside the workload: it is not run", key);
 	} else if (!be_key_find(keys, key) && !be_get_path(p->plan, "workload.definition.parameters")) {
 		return;
