@@ -32,6 +32,7 @@ static const struct command {
 	{ "import", be_cmd_import, "job and host file of a report mail" },
 	{ "jobs", be_cmd_jobs, "the atomic jobs of a job file" },
 	{ "explain", be_cmd_explain, "a factor of the catalogue, or the names of all" },
+	{ "observe", be_external, "the statement of this machine, or of a recorded one" },
 	{ "host", be_external, "the host file of a machine, from what it says of itself" },
 };
 

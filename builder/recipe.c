@@ -231,6 +231,16 @@ static struct be_node *parameters(const struct be_node *plan)
 	return all;
 }
 
+/* Is @text the shipped host file @name, word for word? What stands in that is public. */
+static bool is_shipped_host(const struct be_recipe *recipe, const char *name, const char *text)
+{
+	struct be_error ignored = BE_ERROR_INIT;
+	be_autobuf struct be_buf shipped = { 0 };
+	be_autofree char *path = be_strf("%s/hosts/%s", recipe->paths.data, name);
+	return !strchr(name, '/') && be_read_file(path, BE_NODE_MAX_BYTES, &shipped, &ignored) == 0 &&
+	       be_streq(shipped.data, text);
+}
+
 static struct be_node *describe(const struct be_recipe *recipe, const struct be_recipe_request *request,
 				const char *host_name, const char *host_text, const struct be_node *plan)
 {
@@ -243,6 +253,8 @@ static struct be_node *describe(const struct be_recipe *recipe, const struct be_
 	be_set_str(source, "host", host_text);
 	if (host_text)
 		be_set_str(source, "host_name", host_name);
+	if (host_text && host_name && is_shipped_host(recipe, host_name, host_text))
+		be_set(source, "host_shipped", be_node_bool(true));
 	if (request->set.n)
 		be_set(source, "set", be_node_strv(&request->set));
 	if (request->compatible)

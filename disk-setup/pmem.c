@@ -44,7 +44,7 @@ static char *provider(const struct be_root *root, const char *region)
 		return NULL;
 	*slash = '\0';
 	be_autofree char *file = be_strf("%s/provider", real);
-	struct be_root none = { NULL };
+	struct be_root none = { .prefix = NULL };
 	return be_root_text(&none, file);
 }
 

@@ -40,3 +40,9 @@ $(GUEST).libraries: $(GUEST_PROGRAMS)
 	sed -n 's/^\t\([^ /]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u | \
 	while read -r name path; do cp "$$(realpath "$$path")" $(GUEST)/lib/"$$name" || exit 1; done
 	@chmod 755 $(GUEST)/lib/* && touch $@
+
+# `observe` for the inside of an image, started by the guest's own loader: by it machines are recorded.
+$(BUILD)/guest-observe: $(BUILD)/obj/initrd/commands/observe.o $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a \
+	$(BUILD)/librecipes.a initrd/guest.mk
+	$(say) '  LINK $@'
+	$(Q)$(CC) $(LDFLAGS) -Wl,--as-needed $(GUEST_LEAVE_OUT) -o $@ $(filter %.o %.a,$^) $(GUEST_STATIC) $(GUEST_SHARED)

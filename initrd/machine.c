@@ -77,16 +77,26 @@ static const struct be_node *factor_named(const struct be_node *plan, const char
 	return NULL;
 }
 
+/* A value on one line. */
+static char *value_text(const struct be_node *value)
+{
+	be_autobuf struct be_buf text = { 0 };
+	if (value->kind == BE_SCALAR)
+		return be_strdup(value->text);
+	for (size_t i = 0; i < value->n; i++) {
+		be_autofree char *item = value_text(value->items[i]);
+		be_buf_addf(&text, "%s%s%s%s", i ? ", " : "", value->kind == BE_MAP ? value->keys[i] : "",
+			    value->kind == BE_MAP ? " " : "", item);
+	}
+	return be_buf_steal(&text);
+}
+
 /* One short text for a value or the reason why there is none. */
 static char *observed_text(const struct be_node *observed)
 {
 	const struct be_node *value = be_get(observed, "value");
-	be_autobuf struct be_buf json = { 0 };
-	struct be_error err = BE_ERROR_INIT;
-	if (value && value->kind == BE_SCALAR)
-		return be_strdup(value->text);
-	if (value && be_node_json(value, &json, &err) == 0)
-		return be_strdup(be_trim(json.data));
+	if (value && value->kind != BE_NULL)
+		return value_text(value);
 	const char *why = be_get_str(observed, "not_applicable", NULL);
 	return why ? be_strf("not applicable: %s", why)
 		   : be_strf("not observable: %s", be_get_str(observed, "not_observable", "unknown"));
@@ -100,13 +110,13 @@ int be_machine_expect(const struct be_node *plan, const struct be_node *environm
 		return 0;
 	for (size_t i = 0; wanted && wanted->kind == BE_MAP && i < wanted->n; i++) {
 		const char *name = wanted->keys[i];
-		const char *value = be_get_str(wanted->items[i], "value", NULL);
+		const struct be_node *value = be_get(wanted->items[i], "value");
 		const struct be_node *observed = be_get(environment, name);
 		const char *compare = be_get_str(factor_named(plan, name), "compare", NULL);
-		if (!observed || !value || be_value_matches(compare, value, be_get(observed, "value")))
+		if (!observed || !value || be_wanted_matches(compare, value, be_get(observed, "value")))
 			continue;
-		be_autofree char *text = observed_text(observed);
-		be_buf_addf(&list, "%s%s: %s wanted, %s here", list.len ? "; " : "", name, value, text);
+		be_autofree char *text = observed_text(observed), *asked = value_text(value);
+		be_buf_addf(&list, "%s%s: %s wanted, %s here", list.len ? "; " : "", name, asked, text);
 	}
 	if (!list.len)
 		return 0;

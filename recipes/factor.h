@@ -14,6 +14,9 @@ struct be_node *be_factors_load(const char *data_dir, struct be_error *err);
  */
 bool be_value_matches(const char *compare, const char *wanted, const struct be_node *observed);
 
+/* The same for a wanted value of any form: a list of which any will do, or a map instance -> wanted value. */
+bool be_wanted_matches(const char *compare, const struct be_node *wanted, const struct be_node *observed);
+
 /*
  * Are two observed values of a factor the same? Sizes and numbers count by value, lists that are sets without order; a
  * value that is one for all instances equals a map that has it for each. `capacity` allows what firmware keeps.

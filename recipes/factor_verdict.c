@@ -115,15 +115,14 @@ static const struct be_node *instance(const struct be_node *observed, const char
 	return observed && observed->kind == BE_MAP ? be_get(observed, name) : observed;
 }
 
-/* @wanted may be one value, a list of which any will do, or a map instance -> value. */
-static bool wanted_matches(const char *compare, const struct be_node *wanted, const struct be_node *observed)
+bool be_wanted_matches(const char *compare, const struct be_node *wanted, const struct be_node *observed)
 {
 	if (wanted->kind == BE_SCALAR)
 		return be_value_matches(compare, wanted->text, observed);
 	for (size_t i = 0; i < wanted->n; i++) {
 		bool map = wanted->kind == BE_MAP;
 		bool match =
-			wanted_matches(compare, wanted->items[i], map ? instance(observed, wanted->keys[i]) : observed);
+			be_wanted_matches(compare, wanted->items[i], map ? instance(observed, wanted->keys[i]) : observed);
 		if (match != map)
 			return match;
 	}
@@ -190,8 +189,8 @@ static struct be_node *verdict(const struct finding *f, const char *compare)
 		return be_node_str("not requested");
 	if (be_streq(compare, "none"))
 		return be_node_str("not observable: its values are stated, not compared");
-	bool match = wanted_matches(compare, f->wanted, f->observed) &&
-		     (!f->after || wanted_matches(compare, f->wanted, f->after));
+	bool match = be_wanted_matches(compare, f->wanted, f->observed) &&
+		     (!f->after || be_wanted_matches(compare, f->wanted, f->after));
 	return be_node_str(match ? "as requested" : "differs");
 }
 

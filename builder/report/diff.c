@@ -107,6 +107,7 @@ static bool compare_factor(const struct be_diff_input *in, const struct be_node 
 		effect = 0;
 	add_row(rows, name, rank == BE_DIFF_NO_RANK ? (unsigned)PLAIN : rank, effect, be_steal(&a), be_steal(&b),
 		evidence ? evidence_node(evidence, in->reports) : NULL);
+	be_set_str(rows->v[rows->n - 1].node, "why", be_get_str(factor, "why", NULL));
 	return true;
 }
 
@@ -200,6 +201,14 @@ static void compare_packages(const struct be_diff_input *in, struct rows *rows)
 	}
 }
 
+/* What a machine that we did not start says it runs on. */
+static const char *hypervisor(const struct be_node *run)
+{
+	const struct be_node *environment = be_get_path(run, "manifest.environment");
+	const char *observed = be_get_str(be_get(environment, "cpu.hypervisor"), "observed", "none");
+	return strcmp(observed, "none") == 0 ? "hardware" : observed;
+}
+
 /* Where a side's runs took place: "TCG", "KVM", "hardware"; several joined. */
 static char *places(const struct be_node *side)
 {
@@ -208,7 +217,7 @@ static char *places(const struct be_node *side)
 	for (size_t i = 0; i < side->n; i++) {
 		const char *twin =
 			be_get_str(be_get_path(side->items[i], "manifest.machine.twin"), "accelerator", NULL);
-		be_strv_add(&names, !twin ? "hardware" : strcmp(twin, "tcg") == 0 ? "TCG" : "KVM");
+		be_strv_add(&names, !twin ? hypervisor(side->items[i]) : strcmp(twin, "tcg") == 0 ? "TCG" : "KVM");
 	}
 	be_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
@@ -259,7 +268,7 @@ static struct be_node *describe_side(const struct be_node *side, const char *let
 		be_set_str(run, "image", be_get_str(be_get(manifest, "image"), "id", NULL));
 		be_set_str(run, "state", state);
 		be_add(runs, run);
-		if (state && strcmp(state, "done") != 0)
+		if (state && strcmp(state, "done") != 0 && strcmp(state, "observed") != 0)
 			be_add(notes, be_node_strf("run %zu of %s is not in the figures: %s", i + 1, letter, state));
 	}
 	be_set(node, "runs", runs);

@@ -21,7 +21,8 @@ struct be_diff_input {
  *   a, b: {runs: [{path, state, id}], values...}
  *   differences:                       strongest published effect first, then by kind of evidence, then as in the
  * catalogue
- *   - {name: disk.scheduler, kind: measured, evidence: {report, title, date, figure, quote}, a: VALUE, b: VALUE}
+ *   - {name: disk.scheduler, kind: measured, evidence: {report, title, date, figure, quote}, a: VALUE, b: VALUE,
+ *      why: what the catalogue says of the factor}
  *       kind: measured argued named none; recipe: a job's parameter; package: a package's version
  *       a value that differs between the runs of a side is {varies: [..]}, one that changed in a run {before, after}
  *   stated: [{name, a, b}]             values that differ in every run and are no difference of the environment

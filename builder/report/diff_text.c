@@ -191,9 +191,9 @@ static void add_evidence(const struct be_node *rows, size_t n, struct be_buf *ou
 			if (!be_streq(be_get_str(other, "report", NULL), report) || !speaks(rows->items[k]))
 				continue;
 			be_autofree char *line =
-				be_strf("%s, %s%s%s: \"%s\"", be_get_str(rows->items[k], "name", ""), kind,
+				be_strf("%s, %s%s%s: \"%s\" %s", be_get_str(rows->items[k], "name", ""), kind,
 					be_get(other, "figure") ? " " : "", be_get_str(other, "figure", ""),
-					be_get_str(other, "quote", ""));
+					be_get_str(other, "quote", ""), be_get_str(rows->items[k], "why", ""));
 			be_wrap_text(out, "    ", "      ", line);
 		}
 	}

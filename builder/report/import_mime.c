@@ -74,12 +74,37 @@ struct walk {
 	bool html; /* also take parts in HTML: there is no plain text */
 	bool *job_attached;
 	size_t taken;
+	unsigned depth; /* of mails in mails */
 };
+
+#define DEPTH_MAX 8u
 
 static bool is_job_file(GMimeObject *part)
 {
 	const char *name = GMIME_IS_PART(part) ? g_mime_part_get_filename(GMIME_PART(part)) : NULL;
 	return name && (be_streq(name, "job.yaml") || be_streq(name, "job.yml"));
+}
+
+static void add_header(GMimeMessage *message, const char *name, struct be_buf *out)
+{
+	const char *value = g_mime_object_get_header(GMIME_OBJECT(message), name);
+	if (value)
+		be_buf_addf(out, "%s: %s\n", name, value);
+}
+
+static void take_part(GMimeObject *parent, GMimeObject *part, gpointer data);
+
+/* A mail that is attached to another one. */
+static void take_message(GMimeMessage *message, struct walk *walk)
+{
+	if (!message || walk->depth >= DEPTH_MAX)
+		return;
+	add_header(message, "Subject", walk->out);
+	add_header(message, "Date", walk->out);
+	be_buf_addc(walk->out, '\n');
+	walk->depth++;
+	g_mime_message_foreach(message, take_part, walk);
+	walk->depth--;
 }
 
 static void take_part(GMimeObject *parent, GMimeObject *part, gpointer data)
@@ -89,6 +114,10 @@ static void take_part(GMimeObject *parent, GMimeObject *part, gpointer data)
 	if (is_job_file(part)) {
 		if (walk->job_attached)
 			*walk->job_attached = true;
+		return;
+	}
+	if (GMIME_IS_MESSAGE_PART(part)) {
+		take_message(g_mime_message_part_get_message(GMIME_MESSAGE_PART(part)), walk);
 		return;
 	}
 	if (!GMIME_IS_TEXT_PART(part))
@@ -103,13 +132,6 @@ static void take_part(GMimeObject *parent, GMimeObject *part, gpointer data)
 	be_buf_addc(walk->out, '\n');
 	walk->taken++;
 	g_free(text);
-}
-
-static void add_header(GMimeMessage *message, const char *name, struct be_buf *out)
-{
-	const char *value = g_mime_object_get_header(GMIME_OBJECT(message), name);
-	if (value)
-		be_buf_addf(out, "%s: %s\n", name, value);
 }
 
 static void add_message(GMimeMessage *message, struct be_buf *out, bool *job_attached)

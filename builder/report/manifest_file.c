@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "builder/image/hash.h"
 
+#define PART_LEAST 2048 /* a shorter one is not worth a file */
+
 /* What may lie beside the manifest, first what is missed least. `part` names the file. */
 static const struct {
 	const char *path, *part;
@@ -36,7 +38,11 @@ static int move_part(struct be_node *manifest, size_t i, const char *dir, struct
 	char sha256[BE_HASH_TEXT];
 	if (!part || part->n == 0)
 		return 0;
-	if (be_node_yaml(part, &text, err) != 0 || be_write_file(path, text.data, text.len, 0644, err) != 0)
+	if (be_node_yaml(part, &text, err) != 0)
+		return -1;
+	if (text.len < PART_LEAST)
+		return 0;
+	if (be_write_file(path, text.data, text.len, 0644, err) != 0)
 		return -1;
 	hash_text(&text, sha256);
 	struct be_node *stub = be_node_map();

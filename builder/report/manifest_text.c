@@ -74,6 +74,10 @@ static void add_image(const struct be_node *manifest, struct be_buf *out)
 	const struct be_node *image = be_get(manifest, "image"), *kernel = be_get_path(manifest, "lock.kernel");
 	const struct be_node *rules = be_get(manifest, "rules");
 	char size[32];
+	if (!image) { /* the statement of a machine */
+		be_buf_addf(out, "kernel    %s\n", be_get_str(be_get(manifest, "machine"), "kernel", "unknown"));
+		return;
+	}
 	be_buf_addf(out, "image     %s (initrd %s)\n", be_get_str(image, "id", "not built"),
 		    be_size_text(be_get_int(be_get(image, "initrd"), "size", 0), size));
 	const char *package = be_get_str(kernel, "package", NULL), *version = be_get_str(kernel, "version", NULL);

@@ -65,20 +65,31 @@ static void replace(struct be_secrets *secrets, struct be_node *node, bool hosts
 	}
 }
 
+static void collect_all(struct be_secrets *secrets, const struct be_node *manifest)
+{
+	for (size_t i = 0; i < manifest->n; i++)
+		if (!is_kept(manifest->keys[i]))
+			collect(secrets, manifest->items[i]);
+}
+
 struct be_node *be_scrub(const struct be_node *manifest)
 {
 	be_cleanup(be_secrets_free) struct be_secrets secrets = { 0 };
 	struct be_node *copy = be_node_clone(manifest);
 	if (copy->kind != BE_MAP)
 		return copy;
-	for (size_t i = 0; i < copy->n; i++)
-		if (!is_kept(copy->keys[i]))
-			collect(&secrets, copy->items[i]);
+	const struct be_node *recipe = be_get(manifest, "recipe");
+	if (be_get_bool(recipe, "host_shipped", false))
+		be_secrets_publish(&secrets, be_get_str(recipe, "host", ""));
+	secrets.counting = true;
+	collect_all(&secrets, copy);
+	secrets.counting = false;
+	collect_all(&secrets, copy);
 	for (size_t i = 0; i < copy->n; i++)
 		if (!is_kept(copy->keys[i]))
 			replace(&secrets, copy->items[i], strcmp(copy->keys[i], "recipe") != 0);
-	const struct be_node *before = be_get(manifest, "recipe"), *after = be_get(copy, "recipe");
-	if (before && after && !be_node_equal(before, after))
+	const struct be_node *after = be_get(copy, "recipe");
+	if (recipe && after && !be_node_equal(recipe, after))
 		be_set(copy, "scrubbed", be_node_bool(true));
 	return copy;
 }

@@ -35,19 +35,34 @@ static const char *add(struct be_secrets *secrets, const char *word, size_t len,
 	return instead;
 }
 
+/* Made-up serials that are there already are not given to others. */
+static void note_made_up(struct be_secrets *secrets, const char *word)
+{
+	const char *number = word + strcspn(word, "0123456789");
+	unsigned long n = strtoul(number, NULL, 10);
+	if (n > secrets->serials && n < 1000000)
+		secrets->serials = n;
+}
+
 const char *be_secret_serial(struct be_secrets *secrets, const char *word, size_t len)
 {
 	const struct be_secret *known = find(secrets, word, len);
 	be_autofree char *copy = be_strndup(word, len);
-	if (known || !len || strstr(copy, BE_SCRUB_WORD))
+	const char *made_up = strstr(copy, BE_SCRUB_WORD);
+	if (known || !len || made_up || secrets->counting) {
+		if (made_up)
+			note_made_up(secrets, made_up);
 		return known ? known->instead : NULL;
-	return add(secrets, word, len, be_strf(BE_SCRUB_WORD "%02zu", ++secrets->serials));
+	}
+	return add(secrets, word, len,
+		   secrets->publishing ? be_strdup(copy) : be_strf(BE_SCRUB_WORD "%02zu", ++secrets->serials));
 }
 
 const char *be_secret_uuid(struct be_secrets *secrets, const char *word)
 {
 	const struct be_secret *known = find(secrets, word, strlen(word));
-	if (known || strlen(word) < ANYWHERE || be_starts(word, OUR_UUID) || be_starts(word, "00000000-"))
+	if (known || secrets->counting || strlen(word) < ANYWHERE || be_starts(word, OUR_UUID) ||
+	    be_starts(word, "00000000-"))
 		return known ? known->instead : NULL;
 	return add(secrets, word, strlen(word), be_strf("00000000-0000-4000-8000-%012zu", ++secrets->uuids));
 }
@@ -82,6 +97,13 @@ void be_secrets_collect(struct be_secrets *secrets, const char *text)
 	}
 }
 
+void be_secrets_publish(struct be_secrets *secrets, const char *text)
+{
+	secrets->publishing = true;
+	be_secrets_collect(secrets, text);
+	secrets->publishing = false;
+}
+
 /* The length of a MAC address at @s, 0: none. */
 static size_t mac_length(const char *s)
 {
@@ -96,10 +118,9 @@ static size_t mac_length(const char *s)
 /* Addresses that belong to nobody: loopback, QEMU's user network, documentation. */
 static bool is_public_address(const char *address)
 {
-	static const char *const prefixes[] = { "127.",       "0.0.0.0",   "255.",
-						"10.0.2.",    "192.0.2.",  "198.51.100.",
-						"203.0.113.", "52:54:00:", "00:00:00:00:00:00",
-						"ff:ff:ff",   "::" };
+	static const char *const prefixes[] = { "127.",      "0.0.0.0",           "255.",       "10.0.2.",
+						"192.0.2.",  "198.51.100.",       "203.0.113.", "2001:db8:",
+						"52:54:00:", "00:00:00:00:00:00", "ff:ff:ff",   "::" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(prefixes); i++)
 		if (be_starts(address, prefixes[i]))
 			return true;

@@ -10,6 +10,8 @@ struct be_secrets {
 	struct be_secret {
 		char *word, *instead;
 	} * v;
+	bool publishing;
+	bool counting; /* only which made-up serials are there is noted */
 	size_t n, serials, uuids, macs, ips;
 };
 void be_secrets_free(struct be_secrets *secrets);
@@ -18,6 +20,8 @@ void be_secrets_free(struct be_secrets *secrets);
 const char *be_secret_serial(struct be_secrets *secrets, const char *word, size_t len);
 const char *be_secret_uuid(struct be_secrets *secrets, const char *word);
 
+/* The serials of the disk names in @text are public. */
+void be_secrets_publish(struct be_secrets *secrets, const char *text);
 /* @text with everything replaced; @hosts: also hosts of URLs, and mail addresses. The caller frees. */
 char *be_secrets_replace(struct be_secrets *secrets, const char *text, bool hosts);
 /* Adds the serials of the disk names in @text. */

@@ -1,5 +1,6 @@
 #include "initrd/observe/observe.h"
 
+#include <libmount/libmount.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <string.h>
@@ -207,9 +208,30 @@ static struct be_node *fold(const struct be_instances *list, struct be_reading *
 	return stated(first ? first : &readings[0]);
 }
 
+bool be_observe_is_live(const struct be_node *factor)
+{
+	const struct be_node *how = be_get(factor, "observe");
+	const char *kind = be_get_str(how, "kind", "");
+	return be_streq(kind, "statfs") || be_streq(kind, "tool") ||
+	       (be_streq(kind, "probe") && be_probe_is_live(be_get_str(how, "name", "")));
+}
+
+/* What the recording says of a factor that only the running system told. */
+static struct be_node *recorded(const struct be_observer *o, const struct be_node *factor)
+{
+	const struct be_node *reading = be_get(o->readings, be_get_str(factor, "name", ""));
+	if (reading)
+		return be_node_clone(reading);
+	struct be_node *node = be_node_map();
+	be_set_str(node, "not_observable", "only the running system tells, and the recorded one has no reading of it");
+	return node;
+}
+
 static struct be_node *observe_factor(const struct be_observer *o, const struct be_node *factor)
 {
 	enum be_scope scope;
+	if (o->readings && be_observe_is_live(factor))
+		return recorded(o, factor);
 	struct be_reading none;
 	if (!be_scope_parse(be_get_str(factor, "scope", NULL), &scope)) {
 		none = be_reading_not_observable("this init does not know the scope \"%s\"",
@@ -251,7 +273,9 @@ struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 	struct be_node *environment = be_node_map();
 	be_autonode struct be_node *tools = be_node_map();
 	struct be_observer o = *asked;
+	be_autofree char *mountinfo = be_root_path(&o.root, "/proc/self/mountinfo");
 	o.tools = tools;
+	o.mounts = mnt_new_table_from_file(mountinfo);
 	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {
 		const struct be_node *factor = factors->items[i];
@@ -261,5 +285,6 @@ struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 		if (name && belongs(factor, phase) && !be_streq(kind, "builder"))
 			be_set(environment, name, observe_factor(&o, factor));
 	}
+	mnt_unref_table(o.mounts);
 	return environment;
 }

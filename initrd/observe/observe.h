@@ -11,6 +11,8 @@
 #include "initrd/observe/sample.h"
 #include "initrd/observe/scopes.h"
 
+struct libmnt_table;
+
 enum be_phase { BE_BEFORE, BE_AFTER };
 
 struct be_observer {
@@ -19,7 +21,10 @@ struct be_observer {
 	const struct be_scopes *scopes;
 	const struct be_node *facts;    /* what the runner itself knows: factor -> value, for kinds `run` */
 	const struct be_sample *sample; /* what was seen while the workload ran; NULL before it */
-	struct be_node *tools;          /* be_observe's own: outputs of programs that were run already */
+	const struct be_node
+		*readings;           /* of a recorded tree: the factors that no file tells; NULL: look at the system */
+	struct be_node *tools;       /* be_observe's own: outputs of programs that were run already */
+	struct libmnt_table *mounts; /* and the mounts, read once; NULL: they cannot be read */
 };
 
 /* The `environment:` of an observation document: all factors that belong to @phase. Never fails. */
@@ -58,6 +63,10 @@ typedef struct be_reading (*be_look_fn)(const struct be_look *look);
 /* The observe kinds (observe_kinds.c) and the probes (probes.c) by name; NULL for an unknown one. */
 be_look_fn be_observe_kind(const char *kind);
 be_look_fn be_probe(const char *name);
+bool be_probe_is_live(const char *name); /* does it ask more than files? */
+
+/* Does only the running system tell, however its files were recorded? */
+bool be_observe_is_live(const struct be_node *factor);
 
 /* The first group of the extended regular expression @pattern in @text, or NULL. The caller frees. */
 char *be_match(const char *pattern, const char *text);

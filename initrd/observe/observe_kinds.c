@@ -208,11 +208,6 @@ static struct be_reading look_statfs(const struct be_look *look)
 	return be_reading_text(name);
 }
 
-static void free_table(struct libmnt_table **table)
-{
-	mnt_unref_table(*table);
-}
-
 /* The mount that @path lies on: the nearest directory above it that is a mount point; the last mount there counts. */
 static struct libmnt_fs *mount_of(struct libmnt_table *table, const char *path)
 {
@@ -228,11 +223,9 @@ static struct libmnt_fs *mount_of(struct libmnt_table *table, const char *path)
 
 static struct be_reading look_mount(const struct be_look *look)
 {
-	be_autofree char *file = be_root_path(&look->o->root, "/proc/self/mountinfo");
-	be_cleanup(free_table) struct libmnt_table *table = mnt_new_table_from_file(file);
-	if (!table)
+	if (!look->o->mounts)
 		return be_reading_not_observable("/proc/self/mountinfo cannot be read");
-	struct libmnt_fs *fs = mount_of(table, look->path);
+	struct libmnt_fs *fs = mount_of(look->o->mounts, look->path);
 	if (!fs)
 		return be_reading_absent("nothing is mounted on %s", look->path);
 	const char *field = be_get_str(look->how, "field", "source");

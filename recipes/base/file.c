@@ -175,6 +175,8 @@ bool be_exists(const char *path)
 
 char *be_root_path(const struct be_root *root, const char *path)
 {
+	if (root && root->seen)
+		be_strv_add(root->seen, path);
 	return be_strf("%s%s", root && root->prefix ? root->prefix : "", path);
 }
 

@@ -34,6 +34,7 @@ char *be_file_identity(const struct stat *st);
 /* The running system, or a recorded one: every path is looked up below @prefix ("" for the real root). */
 struct be_root {
 	char *prefix;
+	struct be_strv *seen; /* every path that is looked up is added, for a recording; or NULL */
 };
 char *be_root_path(const struct be_root *root, const char *path); /* the caller frees */
 int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;

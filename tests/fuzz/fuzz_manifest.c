@@ -1,9 +1,11 @@
-/* Manifests of any kind, as people get them by mail: shown, and compared with another in both directions. */
+/* Manifests of any kind, as people get them by mail: shown, scrubbed, and compared with another in both
+ * directions. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "builder/report/diff.h"
 #include "builder/report/manifest.h"
+#include "builder/report/scrub.h"
 #include "factor.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -50,8 +52,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!manifest)
 		return 0;
 	be_autobuf struct be_buf text = { 0 };
-	struct be_manifest_view view = { .full = true };
-	if (be_manifest_text(manifest, factors, &view, &text, &err) != 0)
+	struct be_manifest_view view = { .full = true }, brief = { .full = false };
+	if (be_manifest_text(manifest, factors, &view, &text, &err) != 0 ||
+	    be_manifest_text(manifest, factors, &brief, &text, &err) != 0)
+		return 0;
+	be_autonode struct be_node *clean = be_scrub(manifest);
+	if (be_node_yaml(clean, &text, &err) != 0)
 		return 0;
 	be_autonode struct be_node *runs = side(manifest);
 	compare(runs, other);

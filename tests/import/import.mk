@@ -7,3 +7,4 @@ TESTS += test-import
 
 test-import: programs
 	@tests/import/compare-import $(REPORTS_SHOW) $(PROGRAM) $(REPORTS) recipes/jobs
+	@tests/import/check-variants $(PROGRAM) $(REPORTS)

@@ -54,9 +54,18 @@ Test(scrub, short_serials_are_replaced_in_names_only)
 	cr_expect(strstr(text, "serial: EXAMPLE01\n"), "%s", text);
 }
 
+Test(scrub, made_up_serials_are_not_given_away)
+{
+	be_autofree char *text = scrubbed("environment: {a: ata-DISK_WX11D299, b: ata-DISK_EXAMPLE01}\n");
+	cr_expect(strstr(text, "a: ata-DISK_EXAMPLE02\n") && strstr(text, "b: ata-DISK_EXAMPLE01\n"), "%s", text);
+}
+
 Test(scrub, made_up_serials_stay)
 {
-	be_autofree char *text = scrubbed("recipe: {host: /dev/disk/by-id/ata-WDC_WD-EXAMPLE0001}\n");
+	be_autofree char *text = scrubbed("recipe: {host: 'hdd_partitions: /dev/disk/by-id/ata-WDC_WX11D299',\n"
+					  "  host_shipped: true, job: ata-WDC_WD-EXAMPLE0001}\n"
+					  "environment: {disk.identity: {serial: WX11D299}}\n");
+	cr_expect(strstr(text, "by-id/ata-WDC_WX11D299") && strstr(text, "serial: WX11D299"), "%s", text);
 	cr_expect(strstr(text, "ata-WDC_WD-EXAMPLE0001"), "%s", text);
 	cr_expect_null(strstr(text, "scrubbed"), "%s", text);
 }

@@ -62,7 +62,7 @@ Test(machine, refuses_only_when_asked_to)
 	cr_expect_eq(be_machine_expect(warn, observed, &err), 0);
 	cr_expect_eq(be_machine_expect(refuse, observed, &err), -1);
 	cr_expect_eq(err.status, BE_DIFFERS);
-	cr_expect(strstr(err.text, "a: write back wanted, {") != NULL, "%s", err.text);
+	cr_expect(strstr(err.text, "a: write back wanted, disk0 ") != NULL, "%s", err.text);
 	cr_expect(strstr(err.text, "c: x wanted, not applicable: no such thing here") != NULL, "%s", err.text);
 	cr_expect_null(strstr(err.text, "b: "), "4.0 is the number 4");
 	cr_expect_null(strstr(err.text, "later"), "what is observed after the run cannot be refused before it");
@@ -76,4 +76,19 @@ Test(facts, what_ended_the_run)
 	cr_expect_str_eq(be_ended_by("done", 12, 0), "itself");
 	cr_expect_str_eq(be_ended_by("failed", 12, 300), "failure");
 	cr_expect_str_eq(be_ended_by("timeout", 400, 300), "timeout");
+}
+
+Test(machine, any_form_of_a_wanted_value_can_refuse)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *plan = tree_yaml("expect: refuse\nfactors: [{name: a}, {name: b}, {name: c}]\n"
+						     "wanted:\n"
+						     "  a: {value: [x, y], by: expect}\n"
+						     "  b: {value: {disk0: on, disk1: on}, by: expect}\n"
+						     "  c: {value: {low: 1}, by: environment}\n");
+	be_autonode struct be_node *observed = tree_yaml("a: {value: y}\nb: {value: {disk0: on, disk1: off}}\n"
+							 "c: {value: {low: 1, high: 2}}\n");
+	cr_expect_eq(be_machine_expect(plan, observed, &err), -1);
+	cr_expect_str_eq(err.text, "the machine is not what the recipe expects: "
+				   "b: disk0 on, disk1 on wanted, disk0 on, disk1 off here");
 }

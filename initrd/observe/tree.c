@@ -1,0 +1,319 @@
+#include "initrd/observe/tree.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40u /* on the way to one file */
+#define FILE_BYTES (64u << 10)
+#define HEX_BYTES 40u /* in a line */
+
+struct recording {
+	const struct be_root *root;
+	struct be_node *entries; /* path -> its lines */
+};
+
+static bool is_number(const char *text, size_t len)
+{
+	return len && strspn(text, "0123456789") >= len;
+}
+
+static bool is_wanted(const char *path)
+{
+	static const char *const places[] = { "/proc/", "/sys/", "/dev/", "/run/udev/" };
+	size_t process = be_starts(path, "/proc/") ? strcspn(path + 6, "/") : 0;
+	if (strstr(path, "//") || strstr(path, "/../") || strstr(path, " = ") ||
+	    (process && is_number(path + 6, process)))
+		return false;
+	for (size_t i = 0; i < BE_ARRAY_LEN(places); i++)
+		if (be_starts(path, places[i]))
+			return true;
+	return false;
+}
+
+static bool is_text(const struct be_buf *content)
+{
+	for (size_t i = 0; i < content->len; i++) {
+		unsigned char c = (unsigned char)content->data[i];
+		if (c < ' ' && c != '\n' && c != '\t')
+			return false;
+	}
+	return true;
+}
+
+static void add_text(const char *path, char *content, struct be_buf *out)
+{
+	for (char *line = content, *next; line && *line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		be_buf_addf(out, "%s = %s\n", path, line);
+	}
+}
+
+static void add_hex(const char *path, const struct be_buf *content, struct be_buf *out)
+{
+	for (size_t i = 0; i < content->len; i++) {
+		if (i % HEX_BYTES == 0)
+			be_buf_addf(out, "%s%s * ", i ? "\n" : "", path);
+		be_buf_addf(out, "%02x", (unsigned char)content->data[i]);
+	}
+	be_buf_addc(out, '\n');
+}
+
+static void add_file(struct recording *r, const char *path)
+{
+	be_autofree char *full = be_root_path(r->root, path);
+	be_autobuf struct be_buf content = { 0 }, lines = { 0 };
+	struct be_error ignored = BE_ERROR_INIT;
+	if (be_read_file(full, FILE_BYTES, &content, &ignored) != 0)
+		return; /* what cannot be read is as good as missing */
+	if (!content.len)
+		be_buf_addf(&lines, "%s =\n", path);
+	else if (is_text(&content))
+		add_text(path, content.data, &lines);
+	else
+		add_hex(path, &content, &lines);
+	be_set_str(r->entries, path, lines.data);
+}
+
+static void add_line(struct recording *r, const char *path, const char *rest)
+{
+	if (!be_get(r->entries, path))
+		be_set(r->entries, path, be_node_strf("%s%s\n", path, rest));
+}
+
+static void add_link(struct recording *r, const char *path, const char *target)
+{
+	be_autofree char *rest = be_strf(" -> %s", target);
+	add_line(r, path, rest);
+}
+
+/* The names in a directory: of its files only that they are there. */
+static void add_directory(struct recording *r, const char *path)
+{
+	be_autostrv struct be_strv names = { 0 };
+	add_line(r, path, "/ =");
+	if (strcmp(path, "/proc") == 0 || strcmp(path, "/dev") == 0 || be_root_list(r->root, path, &names) != 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		be_autofree char *below = be_strf("%s/%s", path, names.v[i]), *full = be_root_path(r->root, below);
+		char target[PATH_MAX];
+		struct stat st;
+		if (!is_wanted(below) || lstat(full, &st) != 0)
+			continue;
+		ssize_t n = S_ISLNK(st.st_mode) ? readlink(full, target, sizeof(target) - 1) : -1;
+		if (n >= 0) {
+			target[n] = '\0';
+			add_link(r, below, target);
+		} else {
+			add_line(r, below, S_ISDIR(st.st_mode) ? "/ =" : " =");
+		}
+	}
+}
+
+/* The path that the link at @path[0..len) leads to, with what stood behind it. The caller frees; NULL: it is no link.
+ */
+static char *follow(struct recording *r, const char *path, size_t len)
+{
+	char target[PATH_MAX];
+	be_autofree char *link = be_strndup(path, len), *full = be_root_path(r->root, link);
+	ssize_t n = strcmp(link, "/proc/self") == 0 ? -1 : readlink(full, target, sizeof(target) - 1);
+	if (n <= 0)
+		return NULL;
+	target[n] = '\0';
+	add_link(r, link, target);
+	if (*target == '/')
+		return be_strf("%s%s", target, path + len);
+	*strrchr(link, '/') = '\0';
+	return be_strf("%s/%s%s", link, target, path + len);
+}
+
+static void drop_last(struct be_strv *list)
+{
+	list->n--;
+	free(be_steal(&list->v[list->n]));
+}
+
+/* Takes "." and ".." out of an absolute path in place: it gets no longer. */
+static void normalise(char *path)
+{
+	be_autostrv struct be_strv parts = { 0 }, kept = { 0 };
+	be_strv_split(&parts, path, "/");
+	for (size_t i = 0; i < parts.n; i++) {
+		if (strcmp(parts.v[i], "..") == 0 && kept.n)
+			drop_last(&kept);
+		else if (strcmp(parts.v[i], ".") != 0 && strcmp(parts.v[i], "..") != 0)
+			be_strv_add(&kept, parts.v[i]);
+	}
+	char *end = path;
+	for (size_t i = 0; i < kept.n; i++) /* never longer than what was there */
+		end += sprintf(end, "/%s", kept.v[i]);
+	*end = '\0';
+}
+
+static void add_path(struct recording *r, const char *asked)
+{
+	be_autofree char *path = be_strdup(asked);
+	unsigned links = 0;
+	if (*path != '/')
+		return;
+	normalise(path);
+	for (size_t len = 1; is_wanted(path) && path[len - 1] && links < LINKS_MAX;) {
+		len += strcspn(path + len, "/");
+		char *there = follow(r, path, len);
+		if (there) {
+			free(path);
+			path = there;
+			normalise(path);
+			links++;
+			len = 1;
+		} else if (path[len]) {
+			len++;
+		} else {
+			break;
+		}
+	}
+	be_autofree char *full = be_root_path(r->root, path);
+	struct stat st;
+	if (!is_wanted(path) || lstat(full, &st) != 0)
+		return;
+	if (S_ISREG(st.st_mode))
+		add_file(r, path);
+	else if (S_ISDIR(st.st_mode))
+		add_directory(r, path);
+	else
+		add_line(r, path, " =");
+}
+
+int be_tree_record(const struct be_root *root, const struct be_strv *seen, const struct be_node *observed,
+		   struct be_buf *out, struct be_error *err)
+{
+	be_autonode struct be_node *entries = be_node_map();
+	be_autostrv struct be_strv paths = { 0 }, order = { 0 };
+	const struct be_root plain = { .prefix = root->prefix };
+	struct recording recording = { .root = &plain, .entries = entries };
+	be_strv_add_all(&paths, seen);
+	be_strv_sort_unique(&paths);
+	for (size_t i = 0; i < paths.n; i++)
+		add_path(&recording, paths.v[i]);
+	for (size_t i = 0; i < entries->n; i++)
+		be_strv_add(&order, entries->keys[i]);
+	be_strv_sort_unique(&order);
+	for (size_t i = 0; i < order.n; i++)
+		be_buf_adds(out, be_get_str(entries, order.v[i], ""));
+	be_autobuf struct be_buf text = { 0 };
+	if (be_node_yaml(observed, &text, err) != 0)
+		return -1;
+	add_text(BE_TREE_OBSERVED, text.data, out);
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void add_bytes(const char *hex, struct be_buf *content)
+{
+	for (; hex_digit(hex[0]) >= 0 && hex_digit(hex[1]) >= 0; hex += 2)
+		be_buf_addc(content, (char)(hex_digit(hex[0]) << 4 | hex_digit(hex[1])));
+}
+
+/* What is unpacked: the file that lines are added to until another one comes. */
+struct unpacking {
+	const char *dir, *name;
+	char *path; /* of the file, or NULL */
+	struct be_buf content;
+};
+
+static int finish_file(struct unpacking *u, struct be_error *err)
+{
+	int rc =
+		u->path ? be_write_file(u->path, u->content.data ? u->content.data : "", u->content.len, 0644, err) : 0;
+	free(be_steal(&u->path));
+	u->content.len = 0;
+	return rc;
+}
+
+static int make_parents(const char *path, struct be_error *err)
+{
+	be_autofree char *folder = be_strndup(path, (size_t)(strrchr(path, '/') - path));
+	return be_mkdirs(folder, 0755, err);
+}
+
+/* One line, @path and what stands behind it after @sign. */
+static int unpack_line(struct unpacking *u, const char *path, char sign, const char *rest, struct be_error *err)
+{
+	be_autofree char *full = be_strf("%s%s", u->dir, path);
+	size_t len = strlen(full);
+	if (*path != '/' || strstr(path, "/../") || be_ends(path, "/.."))
+		return be_fail_usage(err, "%s: \"%s\" is no path of a recorded tree", u->name, path);
+	if ((!u->path || strcmp(u->path, full) != 0) && finish_file(u, err) != 0)
+		return -1;
+	if (sign == '=' && full[len - 1] == '/')
+		return be_mkdirs(full, 0755, err);
+	if (make_parents(full, err) != 0)
+		return -1;
+	if (sign == '>') {
+		if (symlink(rest, full) != 0 && errno != EEXIST)
+			return be_fail_errno(err, errno, "%s: %s", u->name, path);
+		return 0;
+	}
+	if (!u->path)
+		u->path = be_steal(&full);
+	if (sign == '*')
+		add_bytes(rest, &u->content);
+	else if (rest)
+		be_buf_addf(&u->content, "%s\n", rest);
+	return 0;
+}
+
+/* Finds the first sign of the line and cuts the path off before it. */
+static char find_sign(char *line, const char **rest)
+{
+	static const char *const signs[] = { " -> ", " = ", " * " };
+	char *first = NULL;
+	size_t which = 0;
+	for (size_t i = 0; i < BE_ARRAY_LEN(signs); i++) {
+		char *at = strstr(line, signs[i]);
+		if (at && (!first || at < first)) {
+			first = at;
+			which = i;
+		}
+	}
+	if (!first && be_ends(line, " =")) {
+		line[strlen(line) - 2] = '\0';
+		*rest = NULL;
+		return '=';
+	}
+	if (!first)
+		return '\0';
+	*first = '\0';
+	*rest = first + strlen(signs[which]);
+	return ">=*"[which];
+}
+
+int be_tree_unpack(const char *text, const char *name, const char *dir, struct be_error *err)
+{
+	be_autostrv struct be_strv lines = { 0 };
+	struct unpacking u = { .dir = dir, .name = name };
+	int rc = 0;
+	be_strv_split(&lines, text, "\n");
+	for (size_t i = 0; i < lines.n && rc == 0; i++) {
+		const char *rest = NULL;
+		if (lines.v[i][0] == '#')
+			continue;
+		char sign = find_sign(lines.v[i], &rest);
+		rc = sign ? unpack_line(&u, lines.v[i], sign, rest, err)
+			  : be_fail_usage(err, "%s: \"%.60s\" is no line of a recorded tree", name, lines.v[i]);
+	}
+	if (rc == 0)
+		rc = finish_file(&u, err);
+	free(u.path);
+	be_buf_free(&u.content);
+	return rc;
+}
