@@ -1,6 +1,6 @@
 /*
- * Kernel and initrd of an image: copied and hashed at the same time. Where the file system can share blocks between
- * files, copy_file_range(2) does: members end at a multiple of a block for that.
+ * Kernel, its configuration and initrd of an image: copied and hashed at the same time. Where the file system can share
+ * blocks between files, copy_file_range(2) does: members end at a multiple of a block for that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,10 +64,17 @@ static int open_file(const char *dir, const char *name, struct be_error *err)
 	return fd;
 }
 
+static int copy_file(const struct be_object *object, const char *dir, const char *name, struct be_error *err)
+{
+	be_autofd int fd = open_file(dir, name, err);
+	return fd < 0 ? -1 : copy_object(object, fd, name, err);
+}
+
 static int copy_all(const struct be_build *build, const char *dir, struct be_error *err)
 {
-	be_autofd int kernel = open_file(dir, "vmlinuz", err);
-	if (kernel < 0 || copy_object(&build->kernel.image, kernel, "vmlinuz", err) != 0)
+	const struct be_kernel *kernel = &build->kernel;
+	if (copy_file(&kernel->image, dir, "vmlinuz", err) != 0 ||
+	    (kernel->config.path && copy_file(&kernel->config, dir, "kernel.config", err) != 0))
 		return -1;
 	be_autofd int initrd = open_file(dir, "initrd.img", err);
 	if (initrd < 0)

@@ -51,7 +51,7 @@ bool be_image_is_current(const struct be_build *build);
 /* Keeps that answer for the next build; where it cannot be kept, that build does its work again. */
 void be_image_record(const struct be_build *build);
 
-/* Writes vmlinuz and initrd.img and hashes the latter. */
+/* Writes vmlinuz, kernel.config and initrd.img, and hashes the latter. */
 int be_image_write_initrd(struct be_build *build, const char *dir, struct be_error *err) BE_MUST_CHECK;
 /* Checks that @path can become an image: it does not exist, is empty, or is an image. */
 int be_image_check_output(const char *path, struct be_error *err) BE_MUST_CHECK;

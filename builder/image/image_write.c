@@ -163,9 +163,6 @@ static int write_files(struct be_build *build, const char *dir, struct be_error 
 	    write_text(dir, "plan.yaml", build->plan.data, build->plan.len, err) != 0 ||
 	    write_boot_files(build, dir, err) != 0)
 		return -1;
-	if (build->kernel.config.path &&
-	    write_text(dir, "kernel.config", build->kernel.config_text.data, build->kernel.config_text.len, err) != 0)
-		return -1;
 	make_id(build);
 	if (build->request->uki && be_uki_write(build, dir, err) != 0)
 		return -1;

@@ -1,11 +1,16 @@
 # Speed: `make bench BENCH_JOBS="FOLDER..."` expands every job file below the folders.
-.PHONY: bench bench-jobs
+# Images beside their peers: logs and table in build/bench.
+.PHONY: bench bench-jobs bench-image
 BENCH_JOBS ?= recipes/jobs
 
-bench: bench-jobs
+bench: bench-jobs bench-image
 
 $(BUILD)/bench_jobs: tests/bench/bench_jobs.c $(BUILD)/librecipes.a
 	$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_recipes)) -lm
 
 bench-jobs: $(BUILD)/bench_jobs
 	$(BUILD)/bench_jobs $(BENCH_JOBS)
+
+bench-image: programs guest
+	@.ci/install-missing .ci/packages.bench
+	@tests/bench/bench-image $(PROGRAM) $(GUEST) $(BUILD)

@@ -13,5 +13,5 @@ test-rebuild: programs guest $(BUILD)/faults.so
 	@tests/rebuild/test-leaks $(PROGRAM) $(GUEST) $(BUILD) 20 20 5
 
 test-rebuild-long: programs guest $(BUILD)/faults.so
-	@tests/rebuild/test-rebuild $(PROGRAM) $(GUEST) $(BUILD) recipes
+	@tests/rebuild/test-rebuild $(PROGRAM) $(GUEST) $(BUILD) "recipes reflink"
 	@tests/rebuild/test-leaks $(PROGRAM) $(GUEST) $(BUILD) 200 200 50 "$$(date +%s)"
