@@ -17,6 +17,7 @@
 #include "builder/progress.h"
 
 #define TICK_NS 200000000
+#define READY_SECONDS 20.0 /* for nginx to listen, on a busy machine */
 
 struct serve {
 	const struct be_serve_request *request;
@@ -223,6 +224,30 @@ static int start(struct serve *s, struct be_error *err)
 	return be_follow_open(&s->leases, dhcp_log, err);
 }
 
+static bool listens(const struct serve *s)
+{
+	struct sockaddr_in server = { .sin_family = AF_INET, .sin_port = htons((uint16_t)s->request->port) };
+	be_autofd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return fd >= 0 && inet_pton(AF_INET, s->address, &server.sin_addr) == 1 &&
+	       connect(fd, (const struct sockaddr *)&server, sizeof(server)) == 0;
+}
+
+/* A configuration that a server refuses, or a port that is taken, ends it in its first moments. */
+static int wait_ready(struct serve *s, struct be_error *err)
+{
+	struct be_error interrupted = BE_ERROR_INIT;
+	for (double until = be_progress_clock() + READY_SECONDS; be_interrupted(&interrupted) == 0;) {
+		if (be_daemon_check(&s->nginx, err) != 0 || be_daemon_check(&s->dnsmasq, err) != 0)
+			return -1;
+		if (listens(s))
+			return 0;
+		if (be_progress_clock() > until)
+			return be_fail(err, "nginx: does not answer on %s:%d", s->address, s->request->port);
+		nanosleep(&(struct timespec){ .tv_nsec = TICK_NS / 4 }, NULL);
+	}
+	return 0;
+}
+
 static void read_logs(struct serve *s)
 {
 	be_follow_read(&s->leases, take_lease, s);
@@ -278,7 +303,7 @@ static int prepare(struct serve *s, struct be_error *err)
 
 static int serve(struct serve *s, struct be_error *err)
 {
-	if (prepare(s, err) != 0 || start(s, err) != 0)
+	if (prepare(s, err) != 0 || start(s, err) != 0 || wait_ready(s, err) != 0)
 		return -1;
 	say_ready(s);
 	int rc = watch(s, err);

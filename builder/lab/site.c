@@ -232,20 +232,31 @@ int be_site_write(const struct be_site *site, const struct be_lab_config *config
 	return write_text(site, BE_SITE_NGINX, &nginx, err);
 }
 
+/*
+ * Not root from the start, and no more than @capabilities ("-all,+..."). setpriv also says whom it ends with: a change
+ * of user takes back what its parent asked for.
+ */
+static void add_setpriv(struct be_strv *argv, uid_t user, gid_t group, const char *capabilities)
+{
+	be_strv_split(argv, "setpriv --clear-groups --no-new-privs --pdeathsig=TERM", " ");
+	be_strv_addf(argv, "--reuid=%u", (unsigned)user);
+	be_strv_addf(argv, "--regid=%u", (unsigned)group);
+	be_strv_addf(argv, "--inh-caps=%s", capabilities);
+	be_strv_addf(argv, "--ambient-caps=%s", capabilities);
+	be_strv_addf(argv, "--bounding-set=%s", capabilities);
+}
+
 void be_site_dnsmasq_argv(const struct be_site *site, struct be_strv *argv)
 {
+	/* Ports below 1024, answers to machines that have no address yet, and their entries in the ARP table. */
+	add_setpriv(argv, site->dhcp_user, site->dhcp_group, "-all,+net_bind_service,+net_raw,+net_admin");
 	be_strv_split(argv, "dnsmasq --keep-in-foreground --log-facility=-", " ");
 	be_strv_addf(argv, "--conf-file=%s/" BE_SITE_DNSMASQ, site->state);
 }
 
 void be_site_nginx_argv(const struct be_site *site, struct be_strv *argv)
 {
-	/* Not root from the start: all it may do more than others is to use port 80. */
-	be_strv_split(argv,
-		      "setpriv --reuid=" BE_SITE_WEB_USER " --regid=" BE_SITE_WEB_USER
-		      " --clear-groups --no-new-privs --inh-caps=-all,+net_bind_service"
-		      " --ambient-caps=-all,+net_bind_service --bounding-set=-all,+net_bind_service"
-		      " nginx -e stderr -c",
-		      " ");
+	add_setpriv(argv, site->web_user, site->web_group, "-all,+net_bind_service");
+	be_strv_split(argv, "nginx -e stderr -c", " ");
 	be_strv_addf(argv, "%s/" BE_SITE_NGINX, site->state);
 }

@@ -4,10 +4,16 @@
 TESTS += test-pxe
 TESTS_LONG += test-pxe-long
 PXE ?= pxelinux grub proxy machines vanish restart loss alone recipes
-PXE_RUN = MKBENCHENV=$(abspath $(PROGRAM)) PXE_IMAGES=$(abspath $(BUILD)/pxe) tests/pxe/pxe_test
+PXE_RUN = MKBENCHENV=$(abspath $(PROGRAM)) PXE_IMAGES=$(abspath $(BUILD)/pxe) PXE_DELIVER=$(abspath $(BUILD)/pxe/deliver) \
+	tests/pxe/pxe_test
 
-test-pxe: all
-	@$(PXE_RUN) refused firmware
+$(BUILD)/pxe/deliver: tests/pxe/deliver.c $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
+	@mkdir -p $(@D)
+	$(say) '  TEST tests/pxe'
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_initrd) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
 
-test-pxe-long: all
+test-pxe: all $(BUILD)/pxe/deliver
+	@$(PXE_RUN) refused delivery firmware
+
+test-pxe-long: all $(BUILD)/pxe/deliver
 	@$(PXE_RUN) $(PXE)
