@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/process.h"
@@ -70,6 +71,32 @@ static void build(const struct lab *lab, const char *image)
 	run(lab, &argv, "build", 0);
 }
 
+#define MAIL_BYTES 60000 /* mailing lists cut at 100 KB, and a mail has words too */
+
+static void expect_mailable(const char *manifest)
+{
+	struct stat st;
+	cr_assert_eq(stat(manifest, &st), 0);
+	cr_expect_lt(st.st_size, MAIL_BYTES, "%s has %lld bytes", manifest, (long long)st.st_size);
+}
+
+/* Every factor of the catalogue is there with a verdict, and none of them says that nothing is known. */
+static void expect_whole(const struct lab *lab)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *path = path_of(lab, "image/plan.yaml");
+	be_autonode struct be_node *plan = be_node_load_file(path, &err);
+	cr_assert_not_null(plan, "%s", err.text);
+	const struct be_node *factors = be_get(plan, "factors");
+	cr_assert(factors && factors->n > 200);
+	for (size_t i = 0; i < factors->n; i++) {
+		const char *name = be_get_str(factors->items[i], "name", "");
+		const char *verdict = be_get_str(lab_factor(lab, name), "verdict", "");
+		cr_expect(*verdict && !strstr(verdict, "unknown") && !strstr(verdict, "did not state"), "%s: \"%s\"",
+			  name, verdict);
+	}
+}
+
 void lab_run(struct lab *lab)
 {
 	struct be_error err = BE_ERROR_INIT;
@@ -92,6 +119,8 @@ void lab_run(struct lab *lab)
 	be_autofree char *manifest = be_strf("%s/manifest.yaml", lab->result);
 	lab->manifest = be_node_load_file(manifest, &err);
 	cr_assert_not_null(lab->manifest, "%s", err.text);
+	expect_mailable(manifest);
+	expect_whole(lab);
 }
 
 void lab_done(struct lab *lab)
