@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "builder/folders.h"
+#include "builder/image/image_folder.h"
 
 /* One run; its status is added to @status. */
 static int run(const struct be_runs_request *r, size_t image, const char *name, int64_t number, enum be_status *status,
@@ -36,12 +37,25 @@ static void tell_next(const struct be_runs_request *r, const struct be_strv *nam
 		fprintf(stderr, "boot: compare by: mkbenchenv diff %s/*\n", line.data);
 }
 
+/* All images are read before the first boot: the last one is not found to be none after hours. */
+static int check_images(const struct be_strv *images, struct be_error *err)
+{
+	for (size_t i = 0; i < images->n; i++) {
+		struct be_image_folder image;
+		int rc = be_image_folder_load(images->v[i], &image, err);
+		be_image_folder_free(&image);
+		if (rc != 0)
+			return -1;
+	}
+	return 0;
+}
+
 int be_boot_runs(const struct be_runs_request *r, enum be_status *status, struct be_error *err)
 {
 	be_autostrv struct be_strv names = { 0 };
 	*status = BE_OK;
 	be_folder_names(r->images, &names);
-	if (be_folder_is_free(r->output, err) != 0)
+	if (check_images(r->images, err) != 0 || be_folder_is_free(r->output, err) != 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *folder = be_strf("%s/%s", r->output, names.v[i]);
