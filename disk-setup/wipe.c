@@ -46,8 +46,7 @@ int be_wipe_all(struct be_setup *setup, const struct be_node *plan, struct be_de
 	add_paths(be_get_path(plan, "layout.swaps"), "device", &used);
 	for (size_t i = 0; i < devices->n; i++) {
 		const struct be_device *d = &devices->v[i];
-		/* What the checks found empty is not even opened for writing, which would have udev look at it again.
-		 */
+		/* What the checks found empty is not opened for writing, which would have udev look at it again. */
 		bool empty = !d->nsignatures && !d->namespace;
 		if (!empty && be_strv_has(&used, d->path) && wipe(setup, d->path, d->node, err) != 0)
 			return be_wrap(err, "%s", d->name);
