@@ -1,6 +1,7 @@
 /* What the host file says of the machine. */
 #include <string.h>
 
+#include "layout_parts.h"
 #include "plan_parts.h"
 #include "units.h"
 
@@ -123,6 +124,27 @@ static void add_pmem(struct be_planner *p, const struct be_node *devices)
 	}
 }
 
+/* Neither are the disks of swap partitions, unless the host file also tests on them. */
+static void add_swap_disks(struct be_planner *p, const struct be_node *devices)
+{
+	struct be_node *disks = be_get_path(p->plan, "machine.disks");
+	for (size_t i = 0; i < devices->n; i++) {
+		const struct be_node *device = devices->items[i];
+		const char *path = be_get_str(device, "path", ""), *id = be_get_str(device, "disk", NULL);
+		int64_t partition;
+		if (!id || strcmp(be_get_str(device, "kind", ""), "pmem") == 0 || be_layout_disk(disks, id))
+			continue;
+		be_autofree char *same = be_layout_disk_id(path, &partition);
+		struct be_node *disk = be_node_map();
+		be_set_str(disk, "id", id);
+		be_set(disk, "path", be_node_strf("%.*s%s", (int)(be_layout_base(path) - path), path, same));
+		be_set_str(disk, "kind", be_get_str(device, "kind", NULL));
+		be_set_int(disk, "partitions", partition);
+		be_set(disk, "rotational", be_node_bool(strcmp(be_get_str(device, "kind", ""), "hdd") == 0));
+		be_add(disks, disk);
+	}
+}
+
 int be_plan_layout(struct be_planner *p, struct be_error *err)
 {
 	struct be_layout_request request = {
@@ -137,5 +159,6 @@ int be_plan_layout(struct be_planner *p, struct be_error *err)
 		return -1;
 	be_set(p->plan, "layout", layout);
 	add_pmem(p, be_get(layout, "devices"));
+	add_swap_disks(p, be_get(layout, "devices"));
 	return 0;
 }
