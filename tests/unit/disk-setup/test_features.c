@@ -41,7 +41,8 @@ Test(features, compared_with_the_mkfs_command)
 		{ "{kind: btrfs, mount: /m, devices: [/dev/sda1, /dev/sdb1], mkfs: [mkfs.btrfs, --data, raid1, -m, "
 		  "raid1, --nodesize=16k, /dev/sda1, /dev/sdb1]}",
 		  "{made: {data: single, metadata: raid1, nodesize: 16384, devices: 1}}",
-		  "/m: number of devices 2 planned, the file system has 1; /m: --data raid1 planned, the file system has "
+		  "/m: number of devices 2 planned, the file system has 1; /m: --data raid1 planned, the file system "
+		  "has "
 		  "single" },
 		{ "{kind: f2fs, mount: /m, mkfs: [mkfs, -t, f2fs, /dev/sda1]}", "{features: []}", "" },
 	};
@@ -72,10 +73,12 @@ Test(resolve, names_of_content_become_the_kernels)
 {
 	struct be_setup setup;
 	be_setup_init(&setup);
-	be_autonode struct be_node *plan = recorded_plan(
-		"{layout: {devices: [{name: disk0, path: /dev/disk/by-label/x}, {name: disk1, path: /dev/disk/by-id/y}], "
-		"filesystems: [{devices: [/dev/disk/by-label/x], mkfs: [mkfs, /dev/disk/by-label/x, /dev/disk/by-id/y], "
-		"mount: /fs/x}]}}");
+	be_autonode struct be_node *plan =
+		recorded_plan("{layout: {devices: [{name: disk0, path: /dev/disk/by-label/x}, {name: disk1, path: "
+			      "/dev/disk/by-id/y}], "
+			      "filesystems: [{devices: [/dev/disk/by-label/x], mkfs: [mkfs, /dev/disk/by-label/x, "
+			      "/dev/disk/by-id/y], "
+			      "mount: /fs/x}]}}");
 	be_autonode struct be_node *found = recorded_plan("{disk0: {kernel: sda1}, disk1: {kernel: sdb1}}");
 	be_set(setup.found, "disk0", be_node_clone(be_get(found, "disk0")));
 	be_set(setup.found, "disk1", be_node_clone(be_get(found, "disk1")));
