@@ -12,6 +12,7 @@
 #include "filesystem.h"
 #include "note.h"
 #include "signature.h"
+#include "support.h"
 #include "sync.h"
 
 #define TOOL_TIMEOUT 120.0           /* seconds */
@@ -70,6 +71,7 @@ static bool assemble(struct be_setup *setup, const struct be_node *array, const 
 	be_array_uuid(array, uuid);
 	if (!members_are_ours(array, devices, uuid, why))
 		return false;
+	be_support_level(setup, be_get_str(array, "level", ""));
 	be_strv_split(&argv, "mdadm -q --assemble", " ");
 	be_strv_addf(&argv, "/dev/%s", be_get_str(array, "name", "md0"));
 	be_strv_addf(&argv, "--uuid=%s", uuid);
