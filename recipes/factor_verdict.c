@@ -121,8 +121,8 @@ bool be_wanted_matches(const char *compare, const struct be_node *wanted, const 
 		return be_value_matches(compare, wanted->text, observed);
 	for (size_t i = 0; i < wanted->n; i++) {
 		bool map = wanted->kind == BE_MAP;
-		bool match =
-			be_wanted_matches(compare, wanted->items[i], map ? instance(observed, wanted->keys[i]) : observed);
+		bool match = be_wanted_matches(compare, wanted->items[i],
+					       map ? instance(observed, wanted->keys[i]) : observed);
 		if (match != map)
 			return match;
 	}

@@ -235,18 +235,22 @@ const char *be_lock_segment(const struct be_lock *lock, const char *name)
 	return be_hash_is_text(sha256) ? sha256 : NULL;
 }
 
-static const char *reason(const struct be_build *build, const char *name)
+/* Tools whose version decides bytes, and how many members came out otherwise: one line each, however many those are. */
+static bool compare_tools(struct be_build *build, size_t differ, const char *help)
 {
-	const struct be_lock *lock = build->request->lock;
-	be_autofree char *library = be_compressor_library(&build->compressor),
-			 *depmod = be_depmod_version(&build->cache);
-	if (library && !be_streq(library, be_lock_text(lock, "compressor.library")))
-		return "another version of the compressor's library";
-	if (be_streq(name, "modules") && !be_streq(depmod, be_lock_text(lock, "depmod")))
-		return "another depmod";
-	if (be_streq(name, "job"))
-		return "another plan of the same recipe";
-	return "other content or another version of mkbenchenv";
+	struct be_lock *lock = build->request->lock;
+	const char *locked_library = be_lock_text(lock, "compressor.library"), *locked = be_lock_text(lock, "depmod");
+	be_autofree char *library = be_compressor_library(&build->compressor);
+	be_autofree char *depmod = be_depmod_version(&build->cache);
+	bool other = differ && library && !be_streq(library, locked_library);
+	if (other)
+		be_lock_differs(
+			lock, help, "compressor %s: library %s asked, %s here: %zu of %zu members have other bytes",
+			build->compressor.name, locked_library ? locked_library : "unknown", library, differ, build->n);
+	if (differ && !be_streq(depmod, locked))
+		be_lock_differs(lock, help, "depmod: version %s asked, %s here: the modules' indexes may be others",
+				locked ? locked : "unknown", depmod ? depmod : "none");
+	return other;
 }
 
 static const char *given_hash(const struct be_node *list, const struct be_node *item)
@@ -276,6 +280,15 @@ static void compare_given(struct be_build *build)
 					be_get_str(list->items[i], "name", ""));
 }
 
+static size_t count_other(const struct be_build *build)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < build->n; i++)
+		n += !be_streq(be_lock_segment(build->request->lock, build->segments[i].name),
+			       build->segments[i].object.sha256);
+	return n;
+}
+
 int be_lock_compare(struct be_build *build, struct be_error *err)
 {
 	struct be_lock *lock = build->request->lock;
@@ -284,14 +297,17 @@ int be_lock_compare(struct be_build *build, struct be_error *err)
 			   "guest programs of the manifest, or from a bundle";
 	size_t stated = list && list->kind == BE_SEQ ? list->n : 0;
 	compare_given(build);
-	bool drifted = lock->drifts.n > 0;
+	bool explained = compare_tools(build, count_other(build), help) || lock->drifts.n > 0;
 	for (size_t i = 0; i < build->n; i++) {
 		const struct be_segment *segment = &build->segments[i];
 		const char *sha256 = be_lock_segment(lock, segment->name);
-		/* Of an image that drifted only what has no other reason is worth a line. */
-		if (!be_streq(sha256, segment->object.sha256) && !(drifted && sha256))
+		/* Where something else differs only what that cannot explain is worth a line. */
+		if (!be_streq(sha256, segment->object.sha256) && !(explained && sha256))
 			be_lock_differs(lock, help, "member %s is not the manifest's: %s", segment->name,
-					sha256 ? reason(build, segment->name) : "it has none of that name");
+					!sha256 ? "it has none of that name"
+					: be_streq(segment->name, "job")
+						? "another plan of the same recipe"
+						: "other content or another version of mkbenchenv");
 	}
 	if (stated > build->n)
 		be_lock_differs(lock, help, "the manifest's image has %zu members, this one %zu", stated, build->n);
