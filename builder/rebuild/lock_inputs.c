@@ -280,6 +280,25 @@ static void compare_given(struct be_build *build)
 					be_get_str(list->items[i], "name", ""));
 }
 
+/* A mail's manifest may have its list of members in another file: then the initrd as a whole is compared. */
+static int compare_whole(struct be_build *build, const char *help, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const char *stated = be_get_str(be_get_path(lock->manifest, "image.initrd"), "sha256", "");
+	be_autohash struct be_hash hash = { 0 };
+	char sha256[BE_HASH_TEXT];
+	be_hash_start(&hash);
+	for (size_t i = 0; i < build->n; i++)
+		if (be_hash_add_file(&hash, build->segments[i].object.path, err) != 0)
+			return -1;
+	be_hash_end(&hash, sha256);
+	if (be_streq(stated, sha256))
+		return 0;
+	compare_tools(build, build->n, help);
+	be_lock_differs(lock, help, "initrd.img: SHA-256 %.12s asked, %.12s built", stated, sha256);
+	return 0;
+}
+
 static size_t count_other(const struct be_build *build)
 {
 	size_t n = 0;
@@ -289,14 +308,9 @@ static size_t count_other(const struct be_build *build)
 	return n;
 }
 
-int be_lock_compare(struct be_build *build, struct be_error *err)
+static void compare_members(struct be_build *build, const struct be_node *list, const char *help)
 {
 	struct be_lock *lock = build->request->lock;
-	const struct be_node *list = be_get_path(lock->manifest, "image.segments");
-	const char *help = "`mkbenchenv verify --rebuild` shows the files; build with the program, libraries and "
-			   "guest programs of the manifest, or from a bundle";
-	size_t stated = list && list->kind == BE_SEQ ? list->n : 0;
-	compare_given(build);
 	bool explained = compare_tools(build, count_other(build), help) || lock->drifts.n > 0;
 	for (size_t i = 0; i < build->n; i++) {
 		const struct be_segment *segment = &build->segments[i];
@@ -309,8 +323,21 @@ int be_lock_compare(struct be_build *build, struct be_error *err)
 						? "another plan of the same recipe"
 						: "other content or another version of mkbenchenv");
 	}
-	if (stated > build->n)
-		be_lock_differs(lock, help, "the manifest's image has %zu members, this one %zu", stated, build->n);
+	if (list->n > build->n)
+		be_lock_differs(lock, help, "the manifest's image has %zu members, this one %zu", list->n, build->n);
+}
+
+int be_lock_compare(struct be_build *build, struct be_error *err)
+{
+	struct be_lock *lock = build->request->lock;
+	const struct be_node *list = be_get_path(lock->manifest, "image.segments");
+	const char *help = "`mkbenchenv verify --rebuild` shows the files; build with the program, libraries and "
+			   "guest programs of the manifest, or from a bundle";
+	compare_given(build);
+	if (list && list->kind == BE_SEQ)
+		compare_members(build, list, help);
+	else if (compare_whole(build, help, err) != 0)
+		return -1;
 	const char *cmdline = be_get_str(be_get(lock->manifest, "image"), "cmdline", "");
 	be_autofree char *built = be_strndup(build->cmdline.data, build->cmdline.len);
 	if (!be_streq(cmdline, be_trim(built)))
