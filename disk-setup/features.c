@@ -254,6 +254,13 @@ static void compare_options(const struct comparison *c)
 void be_features_compare(struct be_setup *setup, const struct be_node *stanza, const struct be_node *node)
 {
 	struct comparison c = { setup, stanza, node, be_get_str(stanza, "kind", "") };
+	const struct be_node *features = be_get(node, "features"), *made = be_get(node, "made");
+	bool readable_kind = is_ext(c.kind) || strcmp(c.kind, "xfs") == 0 || strcmp(c.kind, "btrfs") == 0;
+	if (readable_kind && !(features && features->n) && !(made && made->n)) {
+		be_deviation(setup->deviations, "fs.features", "%s: what mkfs made cannot be read back",
+			     be_get_str(stanza, "mount", "?"));
+		return;
+	}
 	if (is_ext(c.kind)) {
 		compare_feature(&c, "extent", strcmp(c.kind, "ext4") == 0);
 		if (strcmp(c.kind, "ext4") != 0) /* which may do without */

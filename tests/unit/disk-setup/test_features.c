@@ -44,6 +44,8 @@ Test(features, compared_with_the_mkfs_command)
 		  "/m: number of devices 2 planned, the file system has 1; /m: --data raid1 planned, the file system "
 		  "has "
 		  "single" },
+		{ "{kind: ext4, mount: /m, mkfs: [mkfs, -t, ext4, /dev/sda1]}", "{features: []}",
+		  "/m: what mkfs made cannot be read back" },
 		{ "{kind: f2fs, mount: /m, mkfs: [mkfs, -t, f2fs, /dev/sda1]}", "{features: []}", "" },
 	};
 	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
