@@ -1,6 +1,7 @@
 #include "initrd/observe/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,10 +231,18 @@ struct unpacking {
 	struct be_buf content;
 };
 
+/* A tree is for one use: nothing of it has to reach the disk. */
+static int write_plain(const char *path, const struct be_buf *content, struct be_error *err)
+{
+	be_autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s", path);
+	return be_write_fd(fd, path, content->data ? content->data : "", content->len, err);
+}
+
 static int finish_file(struct unpacking *u, struct be_error *err)
 {
-	int rc =
-		u->path ? be_write_file(u->path, u->content.data ? u->content.data : "", u->content.len, 0644, err) : 0;
+	int rc = u->path ? write_plain(u->path, &u->content, err) : 0;
 	free(be_steal(&u->path));
 	u->content.len = 0;
 	return rc;
