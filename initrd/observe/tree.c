@@ -229,6 +229,7 @@ struct unpacking {
 	const char *dir, *name;
 	char *path; /* of the file, or NULL */
 	struct be_buf content;
+	struct be_strv links, targets; /* made last: nothing is written through them */
 };
 
 /* A tree is for one use: nothing of it has to reach the disk. */
@@ -268,8 +269,8 @@ static int unpack_line(struct unpacking *u, const char *path, char sign, const c
 	if (make_parents(full, err) != 0)
 		return -1;
 	if (sign == '>') {
-		if (symlink(rest, full) != 0 && errno != EEXIST)
-			return be_fail_errno(err, errno, "%s: %s", u->name, path);
+		be_strv_add(&u->links, full);
+		be_strv_add(&u->targets, rest);
 		return 0;
 	}
 	if (!u->path)
@@ -278,6 +279,14 @@ static int unpack_line(struct unpacking *u, const char *path, char sign, const c
 		add_bytes(rest, &u->content);
 	else if (rest)
 		be_buf_addf(&u->content, "%s\n", rest);
+	return 0;
+}
+
+static int make_links(const struct unpacking *u, struct be_error *err)
+{
+	for (size_t i = 0; i < u->links.n; i++)
+		if (symlink(u->targets.v[i], u->links.v[i]) != 0 && errno != EEXIST)
+			return be_fail_errno(err, errno, "%s: %s", u->name, u->links.v[i] + strlen(u->dir));
 	return 0;
 }
 
@@ -322,6 +331,10 @@ int be_tree_unpack(const char *text, const char *name, const char *dir, struct b
 	}
 	if (rc == 0)
 		rc = finish_file(&u, err);
+	if (rc == 0)
+		rc = make_links(&u, err);
+	be_strv_free(&u.links);
+	be_strv_free(&u.targets);
 	free(u.path);
 	be_buf_free(&u.content);
 	return rc;
