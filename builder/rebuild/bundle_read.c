@@ -28,6 +28,7 @@ bool be_is_bundle(const char *path)
 struct reader {
 	struct archive *archive;
 	const char *path;
+	int64_t bytes; /* of the bundle */
 	const struct be_cache *cache;
 	struct be_buf manifest;
 	struct be_strv *programs;
@@ -103,6 +104,15 @@ static bool leads_out(const char *name)
 	return name[0] == '/' || be_strv_has(&parts, "..") || !parts.n;
 }
 
+/* "given/NAME" with a name that --program takes; a program itself is no link, which could lead to a file of ours. */
+static bool is_given(const char *name, mode_t type)
+{
+	be_autostrv struct be_strv parts = { 0 };
+	be_strv_split(&parts, name, "/");
+	return be_starts(name, GIVEN) && parts.n > 1 && !be_strv_has(&parts, ".") && !strchr(parts.v[1], '=') &&
+	       (parts.n > 2 || type != AE_IFLNK);
+}
+
 /* A link that was packed may not be written through. */
 static bool is_below_link(const struct reader *reader, const char *name)
 {
@@ -121,9 +131,12 @@ static int read_entry(struct reader *reader, struct archive_entry *entry, struct
 	mode_t type = archive_entry_filetype(entry);
 	if (!name || leads_out(name) || (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK))
 		return be_fail_usage(err, "%s: \"%s\" does not belong into a bundle", reader->path, name ? name : "");
+	/* Holes would become zeros, terabytes of them. */
+	if (archive_entry_size(entry) > reader->bytes)
+		return be_fail_usage(err, "%s: \"%s\" is larger than the bundle", reader->path, name);
 	if (be_streq(name, MANIFEST) && type == AE_IFREG)
 		return read_manifest(reader, err);
-	if (be_starts(name, GIVEN) && strlen(name) > strlen(GIVEN) && !is_below_link(reader, name))
+	if (is_given(name, type) && !is_below_link(reader, name))
 		return keep_given(reader, entry, name, err);
 	if ((be_starts(name, "packages/") || be_starts(name, "objects/")) && type == AE_IFREG)
 		return keep_object(reader, err);
@@ -133,7 +146,11 @@ static int read_entry(struct reader *reader, struct archive_entry *entry, struct
 static int read_all(struct reader *reader, struct be_error *err)
 {
 	struct archive_entry *entry;
+	struct stat st;
 	int rc;
+	if (stat(reader->path, &st) != 0)
+		return be_fail_errno(err, errno, "%s", reader->path);
+	reader->bytes = st.st_size;
 	archive_read_support_format_tar(reader->archive);
 	if (archive_read_open_filename(reader->archive, reader->path, BLOCK) != ARCHIVE_OK)
 		return fail(reader, err);

@@ -43,14 +43,15 @@ void be_verify_manifest(const struct be_node *manifest, struct be_verified *veri
 	for (size_t i = 0; i < list->n; i++) {
 		const char *name = be_get_str(list->items[i], "name", "?");
 		int64_t size = be_get_int(list->items[i], "size", -1);
-		if (be_get_int(list->items[i], "offset", -1) != at || size <= 0 || size % 4 != 0)
+		if (be_get_int(list->items[i], "offset", -1) != at || size <= 0 || size % 4 != 0 ||
+		    size > INT64_MAX - at)
 			be_strv_addf(
 				&verified->problems,
 				"manifest: member %s does not begin where the one before it ends, or has an odd size",
 				name);
 		if (!be_hash_is_text(be_get_str(list->items[i], "sha256", NULL)))
 			be_strv_addf(&verified->problems, "manifest: member %s has no SHA-256", name);
-		at += size > 0 ? size : 0;
+		at += size > 0 && size <= INT64_MAX - at ? size : 0;
 	}
 	if (at != be_get_int(initrd, "size", -1))
 		be_strv_addf(&verified->problems, "manifest: its members are %lld bytes, its initrd %lld",
