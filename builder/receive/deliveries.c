@@ -10,6 +10,9 @@
 
 /* Entries whose number no line of a delivery of ours can have: a line that claims more is somebody's joke. */
 #define ENTRIES_MAX 8192u
+/* Of all deliveries of a log together: each line may claim to be the last of so many. */
+#define ALL_ENTRIES_MAX (1u << 20)
+#define DELIVERIES_MAX 4096u
 
 static void free_reader(struct archive **a)
 {
@@ -167,11 +170,14 @@ void be_console_log_read(const char *log, size_t len, struct be_console_log *out
 {
 	be_autoframes struct be_frames frames = { 0 };
 	be_frames_find(log, len, &frames);
+	size_t entries = 0, i = 0;
 	*out = (struct be_console_log){ .tired = frames.tired };
-	for (size_t i = 0; i < frames.n;) {
+	while (i < frames.n && entries < ALL_ENTRIES_MAX && out->n < DELIVERIES_MAX) {
 		out->v = be_realloc(out->v, out->n + 1, sizeof(*out->v));
 		i += read_delivery(&frames, i, &out->v[out->n++]);
+		entries += out->v[out->n - 1].n;
 	}
+	out->tired = out->tired || i < frames.n;
 	if (out->n)
 		qsort(out->v, out->n, sizeof(*out->v), by_start);
 }

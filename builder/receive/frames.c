@@ -9,6 +9,7 @@
 #define MEND_WINDOW 32768u     /* bytes after the start of a cut line in which its rest is looked for */
 #define MEND_WORK (1ull << 29) /* bytes that are looked at for all of them */
 #define MEND_CHECKS (1ull << 23)
+#define ENDS_MAX 65536u /* of deliveries: more than a log has boots */
 
 /* What a line looks like, character by character. */
 struct shape {
@@ -126,6 +127,9 @@ static void keep_end(struct finder *f, const char *line, size_t at)
 				    .at = at };
 	memcpy(end.sha256, head + 35, BE_HASH_TEXT - 1);
 	struct be_frames *out = f->out;
+	out->tired = out->tired || out->n_ends == ENDS_MAX;
+	if (out->n_ends == ENDS_MAX)
+		return;
 	out->ends = be_realloc(out->ends, out->n_ends + 1, sizeof(*out->ends));
 	out->ends[out->n_ends++] = end;
 }

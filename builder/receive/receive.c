@@ -79,15 +79,22 @@ static struct be_console_delivery *choose(struct receiving *r, struct be_error *
 	return NULL;
 }
 
-static size_t line_of(const struct be_buf *log, size_t at)
+/* Where lines were counted up to: what is asked for mostly comes later and later. */
+struct cursor {
+	size_t at, lines;
+};
+
+static size_t line_of(const struct be_buf *log, size_t at, struct cursor *cursor)
 {
-	size_t line = 1;
-	for (size_t i = 0; i < at; i++)
-		line += log->data[i] == '\n';
-	return line;
+	if (at < cursor->at)
+		*cursor = (struct cursor){ 0 };
+	for (; cursor->at < at; cursor->at++)
+		cursor->lines += log->data[cursor->at] == '\n';
+	return cursor->lines + 1;
 }
 
-static void report_entry(const struct receiving *r, const struct be_console_delivery *d, size_t i)
+static void report_entry(const struct receiving *r, const struct be_console_delivery *d, size_t i,
+			 struct cursor *cursor)
 {
 	const struct be_console_entry *entry = &d->entries[i];
 	be_autofree char *name = entry->name ? be_strdup(entry->name) : be_strf("entry %zu", i);
@@ -96,7 +103,7 @@ static void report_entry(const struct receiving *r, const struct be_console_deli
 	else if (entry->missing)
 		fprintf(stderr,
 			"receive: damaged  %s: %zu of %zu lines are missing, the first behind line %zu of the log\n",
-			name, entry->missing, entry->lines, line_of(&r->log, entry->gap));
+			name, entry->missing, entry->lines, line_of(&r->log, entry->gap, cursor));
 	else if (entry->name && strcmp(entry->name, "complete") != 0)
 		fprintf(stderr, "receive: whole    %s\n", name);
 }
@@ -105,6 +112,7 @@ static void report_entry(const struct receiving *r, const struct be_console_deli
 static void report(const struct receiving *r, const struct be_console_delivery *d)
 {
 	size_t lines = 0, mended = 0;
+	struct cursor cursor = { 0 };
 	for (size_t i = 0; i < d->n; i++) {
 		lines += d->entries[i].lines - d->entries[i].missing;
 		mended += d->entries[i].mended;
@@ -113,9 +121,10 @@ static void report(const struct receiving *r, const struct be_console_delivery *
 		fprintf(stderr, "receive: delivery %s, %zu lines, %zu of them cut and put together again\n", d->id,
 			lines, mended);
 	if (r->deliveries.tired)
-		fputs("receive: too much of the log is like a cut line: not all of it was tried\n", stderr);
+		fputs("receive: too much of the log is like a cut line or a delivery: not all of it was tried\n",
+		      stderr);
 	for (size_t i = 0; d->damage && i < d->n; i++)
-		report_entry(r, d, i);
+		report_entry(r, d, i, &cursor);
 }
 
 /* The console of this delivery's boot: from behind the delivery before it to the next one. */
@@ -202,11 +211,12 @@ int be_receive_list(const char *path, struct be_error *err)
 {
 	be_autobuf struct be_buf log = { 0 };
 	be_autoconsole struct be_console_log deliveries = { 0 };
+	struct cursor cursor = { 0 };
 	if (be_read_file(path, LOG_MAX, &log, err) != 0 || find_deliveries(path, &log, &deliveries, err) != 0)
 		return -1;
 	for (size_t i = 0; i < deliveries.n; i++) {
 		const struct be_console_delivery *d = &deliveries.v[i];
-		printf("%s  from line %zu, %zu entries, %s\n", d->id, line_of(&log, d->from), d->n,
+		printf("%s  from line %zu, %zu entries, %s\n", d->id, line_of(&log, d->from, &cursor), d->n,
 		       d->damage  ? d->damage
 		       : d->ended ? "whole"
 				  : "whole as far as it goes");

@@ -467,3 +467,27 @@ Test(receive, stream)
 	remove_folder(&f);
 	unmake(&m);
 }
+
+/* Each line claims to be of the last entry of a delivery of its own. */
+Test(receive, claims_cost_no_memory)
+{
+	be_autoconsole struct be_console_log log = { 0 };
+	be_autobuf struct be_buf text = { 0 };
+	struct made m = { 0 };
+	be_autofree char *data = be_alloc(BE_FRAME_TEXT + 1);
+	memset(data, 'A', BE_FRAME_TEXT - 1);
+	data[BE_FRAME_TEXT - 1] = '=';
+	size_t entries = 0;
+	for (unsigned i = 0; i < 3000; i++) {
+		be_autofree char *body = be_strf("%08x-1ffe-000000-000001 %s", i, data);
+		add_line(&m, body);
+	}
+	join_lines(&m, "", "\n", &text);
+	be_console_log_read(text.data, text.len, &log);
+	for (size_t i = 0; i < log.n; i++)
+		entries += log.v[i].n;
+	cr_expect_gt(log.n, 0);
+	cr_expect_lt(entries, 2u << 20);
+	cr_expect(log.tired, "and it is said");
+	be_strv_free(&m.lines);
+}
