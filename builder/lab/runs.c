@@ -83,6 +83,26 @@ static int load_image(const struct be_runs *runs, const char *id, struct be_imag
 	return be_image_folder_load(folder, image, &why);
 }
 
+/*
+ * What a machine sends may fit no image, or not the one that it was given: that is a bad result, which is kept without
+ * a manifest, and no reason to stop serving the others.
+ */
+static int write_folder(const struct be_run_source *source, const char *made, struct be_node **result,
+			struct be_error *err)
+{
+	struct be_error why = BE_ERROR_INIT;
+	if (be_result_write(source, made, result, &why) == 0)
+		return 0;
+	if (why.status != BE_USAGE || !source->image) {
+		*err = why;
+		return -1;
+	}
+	struct be_run_source bare = *source;
+	bare.image = NULL;
+	bare.damage = why.text;
+	return be_remove_tree(made, err) != 0 ? -1 : be_result_write(&bare, made, result, err);
+}
+
 /* The result folder, in @work, from the parts in @parts. */
 static int make_result(const struct be_runs *runs, const struct be_lab_run *run, const char *parts, const char *reason,
 		       const char *work, struct be_node **result, struct be_error *err)
@@ -96,7 +116,7 @@ static int make_result(const struct be_runs *runs, const struct be_lab_run *run,
 					      .delivery = tar,
 					      .damage = damage,
 					      .ended = reason ? reason : "the machine delivered and ended" };
-	int rc = be_result_write(&source, made, result, err);
+	int rc = write_folder(&source, made, result, err);
 	be_image_folder_free(&image);
 	return rc;
 }

@@ -1,4 +1,6 @@
 /* Runs of lab machines, from the token to the result; the servers are not needed for it. */
+#include <archive.h>
+#include <archive_entry.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +81,27 @@ static size_t lab_results(const struct lab *lab)
 	be_autofree char *path = be_strf("%s/" MACHINE, lab->output);
 	be_autostrv struct be_strv names = { 0 };
 	return be_root_list(&root, path, &names) == 0 ? names.n : 0;
+}
+
+/* The least that is an image folder. */
+static void lab_image(const struct lab *lab)
+{
+	static const char nothing[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+	struct be_error err = BE_ERROR_INIT;
+	be_autofree char *dir = be_strf("%s/" BE_LAB_IMAGES "/0123456789ab", lab->dir);
+	be_autofree char *manifest = be_strf("mkbenchenv: manifest\nschema: 1\nimage:\n  kernel: {sha256: %s}\n"
+					     "  initrd: {sha256: %s}\n",
+					     nothing, nothing);
+	const char *const files[][2] = { { "vmlinuz", "" },
+					 { "initrd.img", "" },
+					 { "cmdline", "rw\n" },
+					 { "plan.yaml", "mkbenchenv: plan\nschema: 1\n" },
+					 { "manifest.yaml", manifest } };
+	cr_assert_eq(be_mkdirs(dir, 0755, &err), 0, "%s", err.text);
+	for (size_t i = 0; i < BE_ARRAY_LEN(files); i++) {
+		be_autofree char *path = be_strf("%s/%s", dir, files[i][0]);
+		cr_assert_eq(be_write_file(path, files[i][1], strlen(files[i][1]), 0644, &err), 0, "%s", err.text);
+	}
 }
 
 Test(runs, a_token_is_good_until_the_end)
@@ -200,5 +223,33 @@ Test(runs, what_waits_too_long_ends)
 	cr_assert_eq(be_runs_expire(&lab.runs, lab.runs.v[0].deadline + 1, &err), 0, "%s", err.text);
 	cr_expect_eq(lab.runs.n, 0);
 	cr_expect_not(lab_token_is_good(&lab, TOKEN_A));
+	lab_close(&lab);
+}
+
+/* One machine's delivery must not end the server of all others. */
+Test(runs, a_delivery_of_another_image_is_a_bad_result)
+{
+	static const char before[] = "mkbenchenv: observation\nschema: 1\nphase: before\nplan_sha256: \"00\"\n";
+	struct lab lab;
+	struct be_error err = BE_ERROR_INIT;
+	lab_open(&lab);
+	lab.runs.limit = 1 << 20;
+	lab_image(&lab);
+	lab_begin(&lab, TOKEN_A);
+	be_autofree char *spool = be_strf("%s/" BE_LAB_SPOOL "/" TOKEN_A "/000000000000", lab.dir);
+	struct archive *archive = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	archive_write_set_format_ustar(archive);
+	cr_assert_eq(archive_write_open_filename(archive, spool), ARCHIVE_OK);
+	archive_entry_set_pathname(entry, "before.yaml");
+	archive_entry_set_mode(entry, AE_IFREG | 0644);
+	archive_entry_set_size(entry, (la_int64_t)strlen(before));
+	cr_assert_eq(archive_write_header(archive, entry), ARCHIVE_OK);
+	cr_assert_eq(archive_write_data(archive, before, strlen(before)), (la_ssize_t)strlen(before));
+	archive_entry_free(entry);
+	cr_assert_eq(archive_write_free(archive), ARCHIVE_OK);
+	cr_assert_eq(be_runs_end(&lab.runs, TOKEN_A, &err), 0, "%s", err.text);
+	cr_expect_eq(lab_results(&lab), 1);
+	cr_expect_eq(lab.runs.worst, BE_FAILED);
 	lab_close(&lab);
 }
