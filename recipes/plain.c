@@ -16,6 +16,17 @@ bool be_is_word(const char *text)
 	return *text && be_is_line(text) && !strpbrk(text, " \"'");
 }
 
+bool be_is_boot_word(const char *text)
+{
+	static const char *const ends[] = { "&&", "||", ";" };
+	if (!*text || !be_is_line(text) || *text == '#' || strstr(text, "${"))
+		return false;
+	for (size_t i = 0; i < BE_ARRAY_LEN(ends); i++)
+		if (strcmp(text, ends[i]) == 0)
+			return false;
+	return true;
+}
+
 bool be_is_name(const char *text, const char *more)
 {
 	if (!isalnum((unsigned char)*text))

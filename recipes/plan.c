@@ -8,6 +8,7 @@
 #include "plan_parts.h"
 #include "units.h"
 
+#define TIMEOUT_MAX (10LL * 365 * 24 * 3600)
 #define RUN_TIMEOUT 1800 /* seconds for all that is not the workload: disks, file systems, observation, delivery */
 
 void be_plan_warn(struct be_planner *p, const struct be_node *node, const char *fmt, ...)
@@ -84,13 +85,21 @@ static int64_t sync_seconds(const struct be_node *layout)
 	return 0;
 }
 
-static int plan_timeout(struct be_planner *p)
+static bool add_seconds(int64_t *total, int64_t seconds)
+{
+	return !__builtin_add_overflow(*total, seconds, total) && *total <= TIMEOUT_MAX;
+}
+
+static int plan_timeout(struct be_planner *p, struct be_error *err)
 {
 	const struct be_node *steps = be_get_path(p->plan, "workload.steps");
 	const struct be_node *layout = be_get(p->plan, "layout");
-	int64_t total = RUN_TIMEOUT + be_get_int(layout, "wait", 0) + sync_seconds(layout);
+	int64_t total = RUN_TIMEOUT + sync_seconds(layout);
+	bool sane = add_seconds(&total, be_get_int(layout, "wait", 0));
 	for (size_t i = 0; steps && i < steps->n; i++)
-		total += be_get_int(steps->items[i], "timeout", 0);
+		sane = sane && add_seconds(&total, be_get_int(steps->items[i], "timeout", 0));
+	if (!sane)
+		return be_fail_usage(err, "%s: the job's steps may take more than ten years", be_where(p->job));
 	be_set_int(p->plan, "timeout", total);
 	return 0;
 }
@@ -114,12 +123,11 @@ static int make(struct be_planner *p, struct be_error *err)
 	plan_head(p);
 	if (be_plan_machine(p, err) || be_plan_layout(p, err) || be_plan_boot(p, err) || be_plan_workload(p, err) ||
 	    be_plan_settings(p, err) || be_plan_image(p, err) || plan_expect(p, err) || be_plan_keys(p, err) ||
-	    be_plan_wanted(p, err) || be_plan_after(p, err))
+	    be_plan_wanted(p, err) || be_plan_after(p, err) || be_plan_firmware(p, err))
 		return -1;
-	be_plan_firmware(p);
 	be_plan_built(p);
 	be_plan_rule_changes(p);
-	return plan_timeout(p);
+	return plan_timeout(p, err);
 }
 
 /* Puts the plan's keys into the order of the schema. */

@@ -82,6 +82,12 @@ static int environment(struct be_planner *p, struct be_strv *out, struct be_erro
 	return 0;
 }
 
+static const char *where_from(const struct be_planner *p)
+{
+	const struct be_node *node = be_get(p->job, "kernel_cmdline");
+	return node ? be_where(node) : "boot_params, environment or host file";
+}
+
 int be_plan_boot(struct be_planner *p, struct be_error *err)
 {
 	const char *type = be_plan_text_of(p->job, "rootfs_type");
@@ -111,9 +117,10 @@ int be_plan_boot(struct be_planner *p, struct be_error *err)
 		be_strv_add(&words, "benchenv.volume");
 	be_strv_split(&words, "oops=panic panic=10 rw", " ");
 	for (size_t i = 0; i < words.n; i++)
-		if (!be_is_line(words.v[i]))
-			return be_fail_usage(err, "%s: the kernel's command line would hold a control character",
-					     be_where(be_get(p->job, "kernel_cmdline")));
+		if (!be_is_boot_word(words.v[i]))
+			return be_fail_usage(
+				err, "%s: '%.80s' on the kernel's command line: a boot loader would not hand it on",
+				where_from(p), words.v[i]);
 	be_set(boot, "cmdline", be_node_strv(&words));
 	be_deviation(
 		p->deviations, "kernel.cmdline",

@@ -2,10 +2,28 @@
  * Firmware files that the machine's devices load, `firmware:` of the job, else of the host file: names of Debian
  * packages. Most are in the component non-free-firmware, so that the files are given, as a workload's program is.
  */
+#include "plain.h"
 #include "plan_parts.h"
 
-void be_plan_firmware(struct be_planner *p)
+static int check(const struct be_node *node, struct be_error *err)
 {
+	if (node->kind == BE_SEQ) {
+		for (size_t i = 0; i < node->n; i++)
+			if (check(node->items[i], err) != 0)
+				return -1;
+		return 0;
+	}
+	if (node->kind == BE_NULL || (node->kind == BE_SCALAR && (!*node->text || be_is_name(node->text, "+-."))))
+		return 0;
+	return be_fail_usage(err, "%s: firmware: '%.80s' is no name of a Debian package", be_where(node),
+			     node->kind == BE_SCALAR ? node->text : "(a map)");
+}
+
+int be_plan_firmware(struct be_planner *p, struct be_error *err)
+{
+	const struct be_node *node = be_get(be_get(p->job, "firmware") ? p->job : p->host, "firmware");
+	if (node && check(node, err) != 0)
+		return -1;
 	struct be_node *image = be_get(p->plan, "image"), *entry = be_node_map();
 	be_autostrv struct be_strv packages = { 0 };
 	be_autobuf struct be_buf what = { 0 };
@@ -17,7 +35,7 @@ void be_plan_firmware(struct be_planner *p)
 				    packages.v[i]);
 	if (!what.len) {
 		be_node_free(entry);
-		return;
+		return 0;
 	}
 	be_set_str(entry, "name", "firmware");
 	be_set_str(entry, "path", "/usr/lib/firmware");
@@ -25,4 +43,5 @@ void be_plan_firmware(struct be_planner *p)
 	if (!be_get(image, "given"))
 		be_set(image, "given", be_node_seq());
 	be_add(be_get(image, "given"), entry);
+	return 0;
 }

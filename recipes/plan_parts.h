@@ -27,7 +27,7 @@ const struct be_node *be_plan_factor(const struct be_planner *p, const char *nam
 const char *be_plan_text_of(const struct be_node *map, const char *key);
 
 int be_plan_machine(struct be_planner *p, struct be_error *err);
-void be_plan_firmware(struct be_planner *p);
+int be_plan_firmware(struct be_planner *p, struct be_error *err) BE_MUST_CHECK;
 /* Is the result to go to a disk or USB stick that is labelled for it? */
 bool be_plan_delivers_to_volume(const struct be_planner *p);
 int be_plan_after(struct be_planner *p, struct be_error *err);

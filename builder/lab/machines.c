@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "builder/image/limits.h"
+#include "plain.h"
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -52,11 +53,12 @@ char *be_machines_name(const struct be_machines *m, const char *mac)
 /* Loaders read the line by rules of their own; what one of them would take for something else is refused. */
 static int check_cmdline(const char *folder, const char *cmdline, struct be_error *err)
 {
-	for (const char *p = cmdline; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			return be_fail(err, "%s/cmdline: holds a control character", folder);
-	if (strstr(cmdline, "${"))
-		return be_fail(err, "%s/cmdline: holds \"${\", which iPXE would replace", folder);
+	be_autostrv struct be_strv words = { 0 };
+	be_strv_split(&words, cmdline, " ");
+	for (size_t i = 0; i < words.n; i++)
+		if (!be_is_boot_word(words.v[i]))
+			return be_fail(err, "%s/cmdline: holds '%.80s', which a boot loader would not hand on", folder,
+				       words.v[i]);
 	return 0;
 }
 
@@ -78,9 +80,9 @@ static int read_images(struct be_machines *m, const struct be_strv *paths, struc
 	m->ids = be_alloc(paths->n * sizeof(*m->ids));
 	for (size_t i = 0; i < paths->n; i++) {
 		struct be_image_folder *folder = &m->folders[i];
+		m->n_images++;
 		if (be_image_folder_load(paths->v[i], folder, err) != 0)
 			return -1;
-		m->n_images++;
 		const char *id = be_get_str(be_get(folder->manifest, "image"), "id", "");
 		if (strlen(id) != 12 || strspn(id, "0123456789abcdef") != 12)
 			return be_fail(err, "%s/manifest.yaml: image.id is no id", paths->v[i]);

@@ -26,6 +26,12 @@ Test(plain, lines_words_and_names)
 	cr_expect_not(be_is_word(""));
 	cr_expect_not(be_is_word("a b"));
 	cr_expect_not(be_is_word("a\"b"));
+	cr_expect(be_is_boot_word("memmap=104G!8G"));
+	cr_expect(be_is_boot_word("a=b;c&&d"));
+	cr_expect_not(be_is_boot_word("&&"));
+	cr_expect_not(be_is_boot_word(";"));
+	cr_expect_not(be_is_boot_word("#1"));
+	cr_expect_not(be_is_boot_word("a=${net0/mac}"));
 	cr_expect(be_is_name("libc6.1-dev", "-."));
 	cr_expect_not(be_is_name("-o", "-."));
 	cr_expect_not(be_is_name("", "-."));
