@@ -91,7 +91,7 @@ int be_serve_print_config(const struct be_serve_request *request, struct be_buf 
 {
 	struct serve s = { .request = request };
 	be_autofree char *state = state_of(request);
-	int rc = read_request(&s, err);
+	int rc = be_site_check_name(state, err) != 0 ? -1 : read_request(&s, err);
 	if (rc == 0) {
 		configure(&s, state);
 		be_buf_addf(out, "### %s/" BE_SITE_DNSMASQ "\n", state);

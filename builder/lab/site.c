@@ -96,6 +96,15 @@ static int fill(struct be_site *site, struct be_error *err)
 	return 0;
 }
 
+int be_site_check_name(const char *state, struct be_error *err)
+{
+	for (const char *p = state; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr("\"'\\;{}$#,", *p))
+			return be_fail_usage(
+				err, "%s: a folder of such a name cannot stand in the servers' configurations", state);
+	return 0;
+}
+
 int be_site_open(struct be_site *site, const char *state, struct be_error *err)
 {
 	*site = (struct be_site){ .lock = -1 };
@@ -106,9 +115,8 @@ int be_site_open(struct be_site *site, const char *state, struct be_error *err)
 	site->state = realpath(state, NULL);
 	if (!site->state)
 		return be_fail_errno(err, errno, "%s", state);
-	if (strpbrk(site->state, " \t\n\"'\\;{}$#,"))
-		return be_fail_usage(err, "%s: a folder of such a name cannot stand in the servers' configurations",
-				     site->state);
+	if (be_site_check_name(site->state, err) != 0)
+		return -1;
 	if (check_reachable(site->state, err) != 0 || take_lock(site, err) != 0)
 		return -1;
 	return fill(site, err);

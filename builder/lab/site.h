@@ -19,6 +19,8 @@ struct be_site {
 	gid_t web_group, dhcp_group;
 };
 
+/* The folder's name stands in both configurations, whose quoting differs. */
+int be_site_check_name(const char *state, struct be_error *err) BE_MUST_CHECK;
 /*
  * Makes the folder @state with what is in it, and takes its lock: one server at a time. The servers run under users of
  * their own, which must be able to reach it.

@@ -12,7 +12,7 @@ static const struct probe {
 	{ "command_line", be_probe_command_line, false },
 	{ "cpu_topology", be_probe_cpu_topology, false },
 	{ "crypto_driver", be_probe_crypto_driver, false },
-	{ "device_numa_node", be_probe_device_numa_node, true },
+	{ "device_numa_node", be_probe_device_numa_node, false },
 	{ "device_write_cache", be_probe_device_write_cache, true },
 	{ "direct_io", be_probe_direct_io, true },
 	{ "disk_identity", be_probe_disk_identity, false },
