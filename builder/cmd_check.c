@@ -35,7 +35,7 @@ static int look(const struct be_node *plan, const char *root, struct be_error *e
 	setup.log = print_line;
 	if (root) {
 		free(setup.root.prefix);
-		setup.root.prefix = be_strdup(root);
+		setup.root.prefix = be_root_prefix(root);
 	}
 	const struct be_node *devices = be_get_path(plan, "layout.devices");
 	if (!devices || !devices->n)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "builder/commands.h"
 #include "builder/report/diff.h"
 #include "builder/image/image_folder.h"
@@ -89,9 +90,8 @@ static int compare(const struct be_node *a, const struct be_node *b, const struc
 	be_autobuf struct be_buf out = { 0 };
 	if ((o->json ? be_node_json(diff, &out, err) : be_diff_text(diff, o->full, &out, err)) != 0)
 		return -1;
-	fwrite(out.data, 1, out.len, stdout);
 	*same = be_get_bool(diff, "same", false);
-	return 0;
+	return be_write_output(NULL, out.data, out.len, err);
 }
 
 static int run(char **a, int n_a, char **b, int n_b, const struct diff_options *o)

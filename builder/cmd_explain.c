@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "builder/commands.h"
 #include "builder/paths.h"
 #include "builder/usage.h"
@@ -20,8 +21,7 @@ static int print_tree(const struct be_node *tree, bool json, struct be_error *er
 	be_autobuf struct be_buf out = { 0 };
 	if ((json ? be_node_json(tree, &out, err) : be_node_yaml(tree, &out, err)) != 0)
 		return -1;
-	fwrite(out.data, 1, out.len, stdout);
-	return 0;
+	return be_write_output(NULL, out.data, out.len, err);
 }
 
 static void list_names(const struct be_node *factors)

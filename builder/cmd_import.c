@@ -29,7 +29,7 @@ static int write_host(const struct be_import *import, const char *path, struct b
 {
 	/* Also a file that says nothing says so. */
 	const char *text = import->host ? import->host : "# The mail states nothing of the machine.\n";
-	return be_write_file(path, text, strlen(text), 0666, err);
+	return be_write_output(path, text, strlen(text), err);
 }
 
 /* Would the second file replace the first one? Two names of one file are one file. */
@@ -55,10 +55,7 @@ static int import(const struct import_options *o, struct be_error *err)
 		fprintf(stderr, "mkbenchenv import: %s\n", notes.v[i]);
 	if (o->host && write_host(&import, o->host, err) != 0)
 		return -1;
-	if (o->job)
-		return be_write_file(o->job, import.job, strlen(import.job), 0666, err);
-	fputs(import.job, stdout);
-	return 0;
+	return be_write_output(o->job, import.job, strlen(import.job), err);
 }
 
 static int take_table(struct import_options *o, const char *command, const char *text)

@@ -104,12 +104,7 @@ static int make(const struct lava_options *o, const char *dir, const char *name,
 static int make_one(const struct lava_options *o, const char *dir, struct be_error *err)
 {
 	be_autobuf struct be_buf text = { 0 };
-	if (make(o, dir, NULL, &text, err) != 0)
-		return -1;
-	if (o->output)
-		return be_write_file(o->output, text.data, text.len, 0644, err);
-	fputs(text.data, stdout);
-	return 0;
+	return make(o, dir, NULL, &text, err) == 0 ? be_write_output(o->output, text.data, text.len, err) : -1;
 }
 
 /* Names of the folders in @dir that are images: those with a plan. */

@@ -1,7 +1,6 @@
 /* `scrub`: a manifest for the public. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "builder/commands.h"
@@ -25,12 +24,7 @@ static int scrub(const char *path, const char *output, struct be_error *err)
 	if (!manifest)
 		return -1;
 	be_autonode struct be_node *clean = be_scrub(manifest);
-	if (be_node_yaml(clean, &out, err) != 0)
-		return -1;
-	if (output)
-		return be_write_file(output, out.data, out.len, 0644, err);
-	fwrite(out.data, 1, out.len, stdout);
-	return 0;
+	return be_node_yaml(clean, &out, err) == 0 ? be_write_output(output, out.data, out.len, err) : -1;
 }
 
 int be_cmd_scrub(int argc, char **argv)

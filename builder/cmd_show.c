@@ -2,6 +2,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "base/file.h"
 #include "builder/commands.h"
 #include "builder/image/image_folder.h"
 #include "builder/report/manifest.h"
@@ -31,8 +32,7 @@ static int show(const char *path, const struct be_manifest_view *view, bool json
 	be_autobuf struct be_buf out = { 0 };
 	if ((json ? be_node_json(manifest, &out, err) : be_manifest_text(manifest, factors, view, &out, err)) != 0)
 		return -1;
-	fwrite(out.data, 1, out.len, stdout);
-	return 0;
+	return be_write_output(NULL, out.data, out.len, err);
 }
 
 int be_cmd_show(int argc, char **argv)

@@ -2,7 +2,6 @@
  * anywhere. */
 #include <getopt.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "setup.h"
 
@@ -32,7 +31,7 @@ static int print_report(const struct be_setup *setup, struct be_error *err)
 	be_set(report, "deviations", be_node_clone(setup->deviations));
 	if (be_node_yaml(report, &text, err) != 0)
 		return -1;
-	return be_write_fd(STDOUT_FILENO, "standard output", text.data, text.len, err);
+	return be_write_output(NULL, text.data, text.len, err);
 }
 
 struct options {
@@ -93,8 +92,7 @@ static int run(struct be_setup *setup, const struct options *options, const stru
 		struct be_error print_err = BE_ERROR_INIT;
 		int rc = be_setup_check(setup, plan, err);
 		be_decisions_text(setup->found, &text);
-		if (text.len &&
-		    be_write_fd(STDOUT_FILENO, "standard output", text.data, text.len, rc == 0 ? err : &print_err) != 0)
+		if (text.len && be_write_output(NULL, text.data, text.len, rc == 0 ? err : &print_err) != 0)
 			return -1;
 		return rc;
 	}

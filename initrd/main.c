@@ -43,7 +43,7 @@ static int print_host_file(void)
 	struct be_error err = BE_ERROR_INIT;
 	const struct be_root real = { .prefix = "" };
 	be_autofree char *text = be_inventory(&real, false, &err);
-	if (text && be_write_fd(STDOUT_FILENO, "standard output", text, strlen(text), &err) == 0)
+	if (text && be_write_output(NULL, text, strlen(text), &err) == 0)
 		return BE_OK;
 	be_error_print(&err, "init");
 	return BE_FAILED;

@@ -2,7 +2,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "initrd/inventory/inventory.h"
 
@@ -58,17 +57,10 @@ static int parse(int argc, char **argv, struct options *o)
 
 static int run(const struct options *o, struct be_error *err)
 {
-	/* A name that ends in "/" would make every path begin with "//". */
-	be_autofree char *prefix = be_strdup(o->root ? o->root : "");
-	for (size_t n = strlen(prefix); n && prefix[n - 1] == '/'; n--)
-		prefix[n - 1] = '\0';
+	be_autofree char *prefix = be_root_prefix(o->root);
 	struct be_root root = { .prefix = prefix };
 	be_autofree char *text = be_inventory(&root, o->private, err);
-	if (!text)
-		return -1;
-	if (o->output)
-		return be_write_file(o->output, text, strlen(text), 0666, err);
-	return be_write_fd(STDOUT_FILENO, "standard output", text, strlen(text), err);
+	return text ? be_write_output(o->output, text, strlen(text), err) : -1;
 }
 
 int main(int argc, char **argv)

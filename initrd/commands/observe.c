@@ -77,9 +77,7 @@ static int parse(int argc, char **argv, struct options *o)
 
 static int put(const char *path, const struct be_buf *text, struct be_error *err)
 {
-	if (path && strcmp(path, "-") != 0)
-		return be_write_file(path, text->data, text->len, 0666, err);
-	return be_write_fd(STDOUT_FILENO, "standard output", text->data, text->len, err);
+	return be_write_output(be_streq(path, "-") ? NULL : path, text->data, text->len, err);
 }
 
 static struct be_node *load_plan(const char *path, struct be_error *err)
@@ -124,9 +122,7 @@ static int open_root(const char *path, char **prefix, char **made, struct be_err
 	if (stat(path, &st) != 0)
 		return be_fail_errno(err, errno, "%s", path);
 	if (S_ISDIR(st.st_mode)) {
-		*prefix = be_strdup(path);
-		for (size_t n = strlen(*prefix); n && (*prefix)[n - 1] == '/'; n--)
-			(*prefix)[n - 1] = '\0';
+		*prefix = be_root_prefix(path);
 		return 0;
 	}
 	const char *tmp = getenv("TMPDIR");

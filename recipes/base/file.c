@@ -101,6 +101,14 @@ int be_write_file(const char *path, const void *data, size_t len, unsigned mode,
 	return rc;
 }
 
+int be_write_output(const char *path, const void *data, size_t len, struct be_error *err)
+{
+	if (path)
+		return be_write_file(path, data, len, 0644, err);
+	fflush(stdout); /* what was printed comes first */
+	return be_write_fd(STDOUT_FILENO, "standard output", data, len, err);
+}
+
 int be_write_attr(const char *path, const char *value, struct be_error *err)
 {
 	be_autofd int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -171,6 +179,14 @@ bool be_exists(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0;
+}
+
+char *be_root_prefix(const char *dir)
+{
+	char *prefix = be_strdup(dir ? dir : "");
+	for (size_t n = strlen(prefix); n && prefix[n - 1] == '/'; n--)
+		prefix[n - 1] = '\0';
+	return prefix;
 }
 
 char *be_root_path(const struct be_root *root, const char *path)

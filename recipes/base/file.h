@@ -20,6 +20,8 @@ int be_read_input(const char *path, size_t limit, struct be_buf *out, struct be_
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* Writes @path by way of a temporary file beside it, fsync and rename: the old or the new content, never a part. */
 int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err) BE_MUST_CHECK;
+/* What a command was asked for: to the file @path, as above and for all to read; NULL: to standard output. */
+int be_write_output(const char *path, const void *data, size_t len, struct be_error *err) BE_MUST_CHECK;
 /* Writes all of @len bytes to @fd, also after short writes and EINTR. */
 int be_write_fd(int fd, const char *name, const void *data, size_t len, struct be_error *err) BE_MUST_CHECK;
 /* One write(2) to an existing file (sysfs, procfs); the kernel's errno is in the error. */
@@ -36,6 +38,8 @@ struct be_root {
 	char *prefix;
 	struct be_strv *seen; /* every path that is looked up is added, for a recording; or NULL */
 };
+/* @dir, which a user named, as a prefix: without a slash at its end; NULL: the real root. The caller frees. */
+char *be_root_prefix(const char *dir);
 char *be_root_path(const struct be_root *root, const char *path); /* the caller frees */
 int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* The same, trimmed; NULL where the file does not exist or cannot be read (errno says why). The caller frees. */

@@ -293,3 +293,29 @@ Test(base, a_device_is_no_place_for_a_file)
 	cr_expect_eq(buf.len, 0);
 	cr_assert_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
 }
+
+Test(file, what_a_command_writes_is_for_all_to_read_and_for_its_owner_to_write)
+{
+	struct be_error err = BE_ERROR_INIT;
+	struct stat st;
+	char path[] = "/tmp/be-output-XXXXXX";
+	int fd = mkstemp(path);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	cr_assert_eq(be_write_output(path, "text", 4, &err), 0, "%s", err.text);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_expect_eq(st.st_mode & 0777, 0644);
+	cr_expect_eq(st.st_size, 4);
+	unlink(path);
+}
+
+Test(file, prefixes)
+{
+	static const struct {
+		const char *dir, *prefix;
+	} cases[] = { { NULL, "" }, { "/", "" }, { "/a/b//", "/a/b" }, { "a", "a" } };
+	for (size_t i = 0; i < BE_ARRAY_LEN(cases); i++) {
+		be_autofree char *prefix = be_root_prefix(cases[i].dir);
+		cr_expect_str_eq(prefix, cases[i].prefix);
+	}
+}
