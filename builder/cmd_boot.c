@@ -43,14 +43,6 @@ struct boot_options {
 	int64_t runs; /* 0: not asked for */
 };
 
-static bool parse_number(const char *text, int64_t most, int64_t *value)
-{
-	char *end;
-	long long n = strtoll(text, &end, 10);
-	*value = n;
-	return *text && !*end && n > 0 && n <= most;
-}
-
 static int take_option(struct boot_options *o, int c, char **argv)
 {
 	struct be_boot_request *r = &o->boot;
@@ -73,17 +65,13 @@ static int take_option(struct boot_options *o, int c, char **argv)
 			return BE_OK;
 		return be_usage_error(argv[0], "--disk-size %s: is no size of at least 1M, as 16G is", optarg);
 	case CPUS:
-		if (parse_number(optarg, CPUS_MAX, &r->cpus))
-			return BE_OK;
-		return be_usage_error(argv[0], "--cpus %s: is no number from 1 to %d", optarg, CPUS_MAX);
+		return be_usage_number(argv[0], "--cpus", optarg, CPUS_MAX, &r->cpus);
 	case TIMEOUT:
 		if (be_parse_time(optarg, &r->timeout) && r->timeout > 0)
 			return BE_OK;
 		return be_usage_error(argv[0], "--timeout %s: is no time, as 300s is", optarg);
 	case RUNS:
-		if (parse_number(optarg, RUNS_MAX, &o->runs))
-			return BE_OK;
-		return be_usage_error(argv[0], "--runs %s: is no number from 1 to %d", optarg, RUNS_MAX);
+		return be_usage_number(argv[0], "--runs", optarg, RUNS_MAX, &o->runs);
 	case ACCEL:
 		if (be_accel_parse(optarg, &r->accel))
 			return BE_OK;

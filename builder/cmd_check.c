@@ -14,6 +14,8 @@ static const char usage[] =
 	"Writes nothing. Exits with 0 when all may be written, 1 when one is refused.\n"
 	"\n" BE_RECIPE_HELP "  --root DIR          a recorded machine: a folder with its /proc, /sys, /dev and /run\n";
 
+enum { ROOT = 256 };
+
 static void print_line(const char *line)
 {
 	printf("%s\n", line);
@@ -43,7 +45,7 @@ static int look(const struct be_node *plan, const char *root, struct be_error *e
 	int rc = be_setup_check(&setup, plan, err);
 	be_decisions_text(setup.found, &text);
 	if (text.len)
-		fwrite(text.data, 1, text.len, stdout);
+		fputs(text.data, stdout);
 	for (size_t i = 0; i < setup.deviations->n; i++)
 		printf("note: %s\n", be_get_str(setup.deviations->items[i], "text", ""));
 	return rc;
@@ -51,47 +53,33 @@ static int look(const struct be_node *plan, const char *root, struct be_error *e
 
 static int check(const struct be_recipe_request *request, const char *root, struct be_error *err)
 {
-	be_autorecipe struct be_recipe recipe = { 0 };
-	if (be_recipe_load(request, false, &recipe, err) != 0)
-		return -1;
-	be_autonode struct be_node *plan = be_recipe_plan(&recipe, request, recipe.first, NULL, err);
-	be_recipe_warn(&recipe, "check");
+	be_autonode struct be_node *plan = be_recipe_plan_only(request, "check", err);
 	if (!plan)
 		return -1;
 	be_autonode struct be_node *now = without_wait(plan);
 	return look(now, root, err);
 }
 
+static bool take_option(void *data, int c)
+{
+	const char **root = data;
+	if (c == ROOT)
+		*root = optarg;
+	return c == ROOT;
+}
+
 int be_cmd_check(int argc, char **argv)
 {
-	enum { ROOT = 256 };
 	static const struct option options[] = { BE_RECIPE_OPTIONS,
 						 { "root", required_argument, NULL, ROOT },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct be_recipe_request request = { 0 };
+	struct be_error err = BE_ERROR_INIT;
 	const char *root = NULL;
-	int status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":hs:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			be_strv_free(&request.set);
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (c == ROOT)
-			root = optarg;
-		else if (!be_recipe_option(&request, c, optarg))
-			status = be_usage_option(argv, c);
-	}
-	if (status == BE_OK && argc - optind != 1)
-		status = be_usage_error(argv[0], "needs one job file");
-	if (status == BE_OK) {
-		struct be_error err = BE_ERROR_INIT;
-		request.job = argv[optind];
-		if (check(&request, root, &err) != 0)
-			status = be_command_failed(argv[0], &err);
-	}
+	int status = be_recipe_command(&request, argc, argv, options, usage, take_option, &root);
+	if (status < 0)
+		status = check(&request, root, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 	be_strv_free(&request.set);
 	return status;
 }

@@ -10,6 +10,8 @@
 #include "builder/paths.h"
 #include "builder/usage.h"
 
+#define TABLES_MAX 10000
+
 static const char usage[] = "Usage: mkbenchenv import MAIL [OPTION]...\n"
 			    "\n"
 			    "Reads a report of the kernel test robot, or a reply that holds one, and writes the job\n"
@@ -60,12 +62,10 @@ static int import(const struct import_options *o, struct be_error *err)
 
 static int take_table(struct import_options *o, const char *command, const char *text)
 {
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-	if (*end || end == text || n == 0 || n > 10000)
-		return be_usage_error(command, "--table takes a number from 1, not \"%s\"", text);
-	o->table = n;
-	return BE_OK;
+	int64_t n = 0;
+	int status = be_usage_number(command, "--table", text, TABLES_MAX, &n);
+	o->table = (size_t)n;
+	return status;
 }
 
 int be_cmd_import(int argc, char **argv)

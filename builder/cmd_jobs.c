@@ -64,6 +64,13 @@ static int list_jobs(const struct jobs_request *request, struct be_error *err)
 	return rc;
 }
 
+static bool take_option(void *data, int c)
+{
+	struct jobs_request *request = data;
+	request->json |= c == JSON;
+	return c == JSON;
+}
+
 int be_cmd_jobs(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -72,27 +79,10 @@ int be_cmd_jobs(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 }
 	};
 	struct jobs_request request = { 0 };
-	int status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":hs:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			be_strv_free(&request.recipe.set);
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (c == JSON)
-			request.json = true;
-		else if (!be_recipe_option(&request.recipe, c, optarg))
-			status = be_usage_option(argv, c);
-	}
-	if (status == BE_OK && argc - optind != 1)
-		status = be_usage_error(argv[0], "needs one job file");
-	if (status == BE_OK) {
-		struct be_error err = BE_ERROR_INIT;
-		request.recipe.job = argv[optind];
-		if (list_jobs(&request, &err) != 0)
-			status = be_command_failed(argv[0], &err);
-	}
+	struct be_error err = BE_ERROR_INIT;
+	int status = be_recipe_command(&request.recipe, argc, argv, options, usage, take_option, &request);
+	if (status < 0)
+		status = list_jobs(&request, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 	be_strv_free(&request.recipe.set);
 	return status;
 }

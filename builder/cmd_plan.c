@@ -1,6 +1,5 @@
 /* `plan`: what an image of this job would do, without making one. */
-#include <stdio.h>
-
+#include "base/file.h"
 #include "builder/commands.h"
 #include "builder/recipe.h"
 #include "builder/report/picture.h"
@@ -26,21 +25,24 @@ static int plan_text(const struct be_node *plan, struct be_buf *out, struct be_e
 
 static int print_plan(const struct be_recipe_request *request, int form, struct be_error *err)
 {
-	be_autorecipe struct be_recipe recipe = { 0 };
-	if (be_recipe_load(request, false, &recipe, err) != 0)
-		return -1;
-	be_autonode struct be_node *plan = be_recipe_plan(&recipe, request, recipe.first, NULL, err);
-	be_recipe_warn(&recipe, "plan");
+	be_autonode struct be_node *plan = be_recipe_plan_only(request, "plan", err);
+	be_autobuf struct be_buf out = { 0 };
 	if (!plan)
 		return -1;
-	be_autobuf struct be_buf out = { 0 };
 	int rc = form == SHELL  ? be_plan_shell(plan, &out, err)
 		 : form == YAML ? be_node_yaml(plan, &out, err)
 		 : form == JSON ? be_node_json(plan, &out, err)
 				: plan_text(plan, &out, err);
-	if (rc == 0)
-		fwrite(out.data, 1, out.len, stdout);
-	return rc;
+	return rc == 0 ? be_write_output(NULL, out.data, out.len, err) : -1;
+}
+
+static bool take_option(void *data, int c)
+{
+	int *form = data;
+	bool known = c == SHELL || c == YAML || c == JSON;
+	if (known)
+		*form = c;
+	return known;
 }
 
 int be_cmd_plan(int argc, char **argv)
@@ -52,27 +54,11 @@ int be_cmd_plan(int argc, char **argv)
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct be_recipe_request request = { 0 };
-	int form = 0, status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":hs:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			be_strv_free(&request.set);
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (c == SHELL || c == YAML || c == JSON)
-			form = c;
-		else if (!be_recipe_option(&request, c, optarg))
-			status = be_usage_option(argv, c);
-	}
-	if (status == BE_OK && argc - optind != 1)
-		status = be_usage_error(argv[0], "needs one job file");
-	if (status == BE_OK) {
-		struct be_error err = BE_ERROR_INIT;
-		request.job = argv[optind];
-		if (print_plan(&request, form, &err) != 0)
-			status = be_command_failed(argv[0], &err);
-	}
+	struct be_error err = BE_ERROR_INIT;
+	int form = 0;
+	int status = be_recipe_command(&request, argc, argv, options, usage, take_option, &form);
+	if (status < 0)
+		status = print_plan(&request, form, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 	be_strv_free(&request.set);
 	return status;
 }

@@ -10,6 +10,8 @@
 #include "units.h"
 
 #define PORT 80
+#define PORT_MAX 65535
+#define RESULTS_MAX 1000000
 #define LIMIT ((int64_t)1 << 30)
 
 static const char usage[] = "Usage: mkbenchenv serve IMAGE... --interface IF -o RESULTS [OPTION]...\n"
@@ -46,13 +48,6 @@ struct command {
 	bool proxy, print;
 };
 
-static bool parse_count(const char *text, int64_t most, int64_t *value)
-{
-	char *end;
-	*value = strtoll(text, &end, 10);
-	return *text && !*end && *value > 0 && *value <= most;
-}
-
 static int take_loader(const char *command, struct be_serve_request *r)
 {
 	static const char *const names[] = {
@@ -76,22 +71,12 @@ static bool plain(const char *text, const char *more)
 	return *text;
 }
 
-static int take_number(struct command *command, int c, char **argv)
+static int take_port(const char *command, struct be_serve_request *r)
 {
-	struct be_serve_request *r = &command->request;
-	int64_t port;
-	if (c == UNTIL)
-		return parse_count(optarg, 1000000, &r->until)
-			       ? BE_OK
-			       : be_usage_error(argv[0], "--until %s: is no number of results", optarg);
-	if (c == LIMIT_SIZE)
-		return be_parse_size(optarg, &r->limit) && r->limit > 0
-			       ? BE_OK
-			       : be_usage_error(argv[0], "--limit %s: is no size, as 1G is", optarg);
-	if (!parse_count(optarg, 65535, &port))
-		return be_usage_error(argv[0], "--port %s: is no port", optarg);
+	int64_t port = 0;
+	int status = be_usage_number(command, "--port", optarg, PORT_MAX, &port);
 	r->port = (int)port;
-	return BE_OK;
+	return status;
 }
 
 static int take_option(struct command *command, int c, char **argv)
@@ -132,9 +117,13 @@ static int take_option(struct command *command, int c, char **argv)
 		command->print = true;
 		return BE_OK;
 	case UNTIL:
+		return be_usage_number(argv[0], "--until", optarg, RESULTS_MAX, &r->until);
 	case LIMIT_SIZE:
+		return be_parse_size(optarg, &r->limit) && r->limit > 0
+			       ? BE_OK
+			       : be_usage_error(argv[0], "--limit %s: is no size, as 1G is", optarg);
 	case HTTP_PORT:
-		return take_number(command, c, argv);
+		return take_port(argv[0], r);
 	default:
 		return be_usage_option(argv, c);
 	}

@@ -12,21 +12,6 @@
 
 #define LISTED 20 /* atomic jobs named in a message */
 
-bool be_recipe_option(struct be_recipe_request *request, int c, const char *value)
-{
-	if (c == 'H')
-		request->host = value;
-	else if (c == 's')
-		be_strv_add(&request->set, value);
-	else if (c == 'p')
-		request->pick = value;
-	else if (c == 'C')
-		request->compatible = true;
-	else
-		return false;
-	return true;
-}
-
 void be_recipe_free(struct be_recipe *recipe)
 {
 	struct be_error ignored = BE_ERROR_INIT;
@@ -86,10 +71,10 @@ static int choose(const struct be_recipe_request *request, bool all, struct be_r
 		return 0;
 	if (!request->pick || recipe->mail_job)
 		return jobs->n == 1 ? 0 : fail_several(request, jobs, err);
-	char *end;
-	unsigned long number = strtoul(request->pick, &end, 10);
+	int64_t number = 0;
+	bool is_number = be_parse_int(request->pick, &number);
 	for (size_t i = 0; i < jobs->n; i++) {
-		if (strcmp(jobs->atoms[i].name, request->pick) == 0 || (!*end && number == i + 1)) {
+		if (strcmp(jobs->atoms[i].name, request->pick) == 0 || (is_number && number == (int64_t)i + 1)) {
 			recipe->first = i;
 			return 0;
 		}

@@ -30,6 +30,13 @@ struct be_recipe_request {
 	"  --compatible        of an expanded job only what came from the job itself\n"
 /* True when @c was one of them. */
 bool be_recipe_option(struct be_recipe_request *request, int c, const char *value);
+/*
+ * The command line of a command that takes one job and @options; -h prints @usage. What is none of the above goes to
+ * @other, which returns false when it does not know @c either. Returns -1 to go on, else the exit status; the caller
+ * frees @request->set in each case.
+ */
+int be_recipe_command(struct be_recipe_request *request, int argc, char **argv, const struct option *options,
+		      const char *usage, bool (*other)(void *data, int c), void *data) BE_MUST_CHECK;
 
 /* An expanded job file: the atomic jobs that were asked for and what they were made of. */
 struct be_recipe {
@@ -76,6 +83,8 @@ int be_recipe_load(const struct be_recipe_request *request, bool all, struct be_
  */
 struct be_node *be_recipe_plan(struct be_recipe *recipe, const struct be_recipe_request *request, size_t i,
 			       struct be_node **source, struct be_error *err);
+/* The plan of the one job that was asked for, its warnings printed; nothing else of it is kept. The caller frees. */
+struct be_node *be_recipe_plan_only(const struct be_recipe_request *request, const char *command, struct be_error *err);
 /* Prints the warnings so far to stderr, each once. */
 void be_recipe_warn(struct be_recipe *recipe, const char *command);
 

@@ -56,9 +56,8 @@ static int write_documents(struct be_import *import, struct be_recipe *out, stru
 /* The number that --pick gives; 0: none. */
 static size_t picked(const char *pick)
 {
-	char *end;
-	unsigned long n = pick ? strtoul(pick, &end, 10) : 0;
-	return n && !*end && n < 10000 ? n : 0;
+	int64_t n;
+	return pick && be_parse_int(pick, &n) && n > 0 && n < 10000 ? (size_t)n : 0;
 }
 
 int be_recipe_mail(const struct be_recipe_request *request, bool certain, struct be_recipe *out, struct be_error *err)

@@ -32,6 +32,13 @@ int be_usage_option(char **argv, int answer)
 	return be_usage_error(argv[0], "unknown option -%c", optopt);
 }
 
+int be_usage_number(const char *command, const char *option, const char *text, int64_t most, int64_t *value)
+{
+	if (be_parse_int(text, value) && *value > 0 && *value <= most)
+		return BE_OK;
+	return be_usage_error(command, "%s %s: is no number from 1 to %lld", option, text, (long long)most);
+}
+
 int be_command_failed(const char *command, const struct be_error *err)
 {
 	be_autofree char *program = be_strf("mkbenchenv %s", command);

@@ -2,6 +2,8 @@
 #ifndef BE_USAGE_TEXT_H
 #define BE_USAGE_TEXT_H
 
+#include <stdint.h>
+
 #include "base/error.h"
 
 /* Prints "mkbenchenv COMMAND: TEXT" and where to find help, to stderr. Returns BE_USAGE. */
@@ -11,6 +13,8 @@ int be_usage_error(const char *command, const char *fmt, ...) BE_PRINTF(2, 3);
  * ":". Prints what is wrong with the option and returns BE_USAGE.
  */
 int be_usage_option(char **argv, int answer);
+/* The number of an option's @text, from 1 to @most; else prints which ones @option takes and returns BE_USAGE. */
+int be_usage_number(const char *command, const char *option, const char *text, int64_t most, int64_t *value);
 /* Prints the error in the same form and returns the exit status that it asks for, never 0. */
 int be_command_failed(const char *command, const struct be_error *err);
 
