@@ -298,9 +298,23 @@ static int find_all(struct writer *writer, struct be_packages *packages, struct 
 	return rc != 0 ? -1 : be_lock_check(lock, err);
 }
 
+/* A manifest, an image's file or a device in the place of the bundle was a slip. */
+static int check_output(const char *path, struct be_error *err)
+{
+	struct stat st;
+	if (!*path)
+		return be_fail_usage(err, "the name of the bundle is empty");
+	if (lstat(path, &st) != 0 || be_is_bundle(path))
+		return 0;
+	be_fail_usage(err, "%s: is there and is no bundle", path);
+	return be_hint(err, "Choose another file with -o.");
+}
+
 static int pack(struct writer *writer, struct be_error *err)
 {
 	be_autopackages struct be_packages packages = { 0 }, kernel = { 0 };
+	if (check_output(writer->pack->output, err) != 0)
+		return -1;
 	be_progress_step(&writer->progress, "bundle");
 	if (be_cache_open(&writer->cache, writer->pack->cache, err) != 0 ||
 	    find_all(writer, &packages, &kernel, err) != 0 || write_file(writer, &packages, &kernel, err) != 0)

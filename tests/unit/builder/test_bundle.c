@@ -3,6 +3,7 @@
 #include <archive_entry.h>
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "builder/rebuild/bundle.h"
@@ -89,4 +90,18 @@ Test(bundle, what_does_not_belong_in_is_refused)
 		cr_expect_eq(read_with(&bad[i], &err), -1, "%s", bad[i].name);
 		cr_expect_eq(err.status, BE_USAGE, "%s: %s", bad[i].name, err.text);
 	}
+}
+
+Test(bundle, replaces_nothing_but_a_bundle)
+{
+	char path[] = "/tmp/be-bundle.XXXXXX", text[8] = "";
+	struct be_error err = BE_ERROR_INIT;
+	struct be_lock lock = { .manifest = NULL };
+	struct be_pack pack = { .output = path, .lock = &lock, .quiet = true };
+	be_autofd int fd = mkstemp(path);
+	cr_assert_eq(be_write_fd(fd, path, "mine", 4, &err), 0, "%s", err.text);
+	cr_expect_eq(be_bundle_write(&pack, &err), -1);
+	cr_expect_eq(err.status, BE_USAGE, "%s", err.text);
+	cr_expect_eq(pread(fd, text, sizeof(text), 0), 4);
+	unlink(path);
 }
