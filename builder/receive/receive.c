@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "builder/progress.h"
 #include "builder/receive/deliveries.h"
 #include "builder/twin/result_folder.h"
 
@@ -185,7 +186,7 @@ static int receive(struct receiving *r, enum be_status *status, struct be_error 
 	const struct be_console_delivery *d = NULL;
 	if (be_result_check_output(request->output, err) != 0 ||
 	    (request->image && be_image_folder_load(request->image, &r->image, err) != 0) ||
-	    be_read_file(request->log, LOG_MAX, &r->log, err) != 0)
+	    be_read_input(request->log, LOG_MAX, &r->log, err) != 0)
 		return -1;
 	bool stream = is_stream(&r->log);
 	if (!stream) {
@@ -193,6 +194,8 @@ static int receive(struct receiving *r, enum be_status *status, struct be_error 
 			return -1;
 		report(r, d);
 	}
+	if (be_interrupted(err) != 0)
+		return -1;
 	r->work = be_result_work_folder(request->output, err);
 	if (!r->work)
 		return -1;
@@ -202,8 +205,10 @@ static int receive(struct receiving *r, enum be_status *status, struct be_error 
 int be_receive(const struct be_receive_request *request, enum be_status *status, struct be_error *err)
 {
 	struct receiving r = { .request = request };
+	be_interrupt_catch(); /* the temporary folder goes before we do */
 	int rc = receive(&r, status, err);
 	free_receiving(&r);
+	be_interrupt_release();
 	return rc;
 }
 
@@ -212,7 +217,7 @@ int be_receive_list(const char *path, struct be_error *err)
 	be_autobuf struct be_buf log = { 0 };
 	be_autoconsole struct be_console_log deliveries = { 0 };
 	struct cursor cursor = { 0 };
-	if (be_read_file(path, LOG_MAX, &log, err) != 0 || find_deliveries(path, &log, &deliveries, err) != 0)
+	if (be_read_input(path, LOG_MAX, &log, err) != 0 || find_deliveries(path, &log, &deliveries, err) != 0)
 		return -1;
 	for (size_t i = 0; i < deliveries.n; i++) {
 		const struct be_console_delivery *d = &deliveries.v[i];

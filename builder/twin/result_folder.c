@@ -121,6 +121,8 @@ static bool is_result(const char *path)
 int be_result_check_output(const char *path, struct be_error *err)
 {
 	struct stat st;
+	if (!*path)
+		return be_fail_usage(err, "the name of the result's folder is empty");
 	if (lstat(path, &st) != 0)
 		return 0;
 	be_autostrv struct be_strv names = { 0 };
