@@ -119,8 +119,11 @@ static int open_root(const char *path, char **prefix, char **made, struct be_err
 {
 	struct stat st;
 	be_autobuf struct be_buf text = { 0 };
-	if (stat(path, &st) != 0)
-		return be_fail_errno(err, errno, "%s", path);
+	if (stat(path, &st) != 0) {
+		be_fail_errno(err, errno, "--root %s", path);
+		err->status = BE_USAGE;
+		return -1;
+	}
 	if (S_ISDIR(st.st_mode)) {
 		*prefix = be_root_prefix(path);
 		return 0;
@@ -134,6 +137,23 @@ static int open_root(const char *path, char **prefix, char **made, struct be_err
 	*prefix = be_strdup(dir);
 	*made = be_steal(&dir);
 	return be_tree_unpack(text.data, path, *made, err);
+}
+
+/* Of any other folder all would be unknown. */
+static int check_root(const char *name, const struct be_root *root, struct be_error *err)
+{
+	if (be_root_exists(root, "/proc") || be_root_exists(root, "/sys") || be_root_exists(root, BE_TREE_OBSERVED))
+		return 0;
+	be_fail_usage(err, "--root %s: holds no machine: neither /proc nor /sys is there", name);
+	return be_hint(err, "a recorded machine is a folder with its /proc and /sys, or what --record wrote");
+}
+
+static int check_testdir(const char *path, struct be_error *err)
+{
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	return be_fail_usage(err, "--testdir %s: is no folder", path);
 }
 
 static struct be_node *load_observed(const struct be_root *root, struct be_error *err)
@@ -169,6 +189,10 @@ static int run(const struct options *o, struct be_error *err)
 	struct be_error ignored = BE_ERROR_INIT;
 	int rc = o->root ? open_root(o->root, &prefix, &made, err) : 0;
 	struct be_root root = { .prefix = prefix, .seen = o->record ? &seen : NULL };
+	if (rc == 0 && o->root)
+		rc = check_root(o->root, &root, err);
+	else if (rc == 0 && o->testdir)
+		rc = check_testdir(o->testdir, err);
 	if (rc == 0)
 		rc = state(o, &root, err);
 	if (made)
