@@ -162,9 +162,8 @@ static bool told_not_to_discard(const struct be_node *mkfs)
 }
 
 /* The mkfs of the file system that uses the disk called @key in the plan. */
-static const struct be_node *mkfs_of(const struct be_guest *guest, const char *key)
+static const struct be_node *mkfs_of(const struct be_guest *guest, const struct be_node *resolved, const char *key)
 {
-	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
 	const struct be_node *devices = be_get_path(resolved, "layout.devices");
 	for (size_t i = 0; devices && i < devices->n; i++)
 		if (be_streq(be_get_str(devices->items[i], "name", NULL), key))
@@ -176,12 +175,13 @@ static const struct be_node *mkfs_of(const struct be_guest *guest, const char *k
 static void discard_facts(const struct be_guest *guest, struct be_node *facts)
 {
 	const struct be_instances *disks = &guest->scopes.of[BE_SCOPE_DISK];
+	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
 	struct be_node *map = be_node_map();
 	for (size_t i = 0; i < disks->n; i++) {
 		be_autofree char *path =
 			be_strf("/sys/block/%s/queue/discard_max_bytes", disks->v[i].kernel ? disks->v[i].kernel : "");
 		be_autofree char *most = be_root_text(&guest->root, path);
-		const struct be_node *mkfs = mkfs_of(guest, disks->v[i].key);
+		const struct be_node *mkfs = mkfs_of(guest, resolved, disks->v[i].key);
 		bool discards = most && strtoll(most, NULL, 10) > 0;
 		be_set_str(map, disks->v[i].key,
 			   discards && mkfs && !told_not_to_discard(mkfs) ? "by mkfs" : "no discard");

@@ -1,4 +1,5 @@
 #include "initrd/observe/observe.h"
+#include "initrd/observe/procs.h"
 
 #include <libmount/libmount.h>
 #include <regex.h>
@@ -271,10 +272,13 @@ static bool belongs(const struct be_node *factor, enum be_phase phase)
 struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 {
 	struct be_node *environment = be_node_map();
-	be_autonode struct be_node *tools = be_node_map();
+	be_autonode struct be_node *tools = be_node_map(), *disks = be_node_map();
+	be_autoprocs struct be_procs procs = { 0 };
 	struct be_observer o = *asked;
 	be_autofree char *mountinfo = be_root_path(&o.root, "/proc/self/mountinfo");
 	o.tools = tools;
+	o.disks = disks;
+	o.procs = be_procs_load(&procs, &o.root) == 0 ? &procs : NULL;
 	o.mounts = mnt_new_table_from_file(mountinfo);
 	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {

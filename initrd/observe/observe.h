@@ -22,9 +22,12 @@ struct be_observer {
 	const struct be_node *facts;    /* what the runner itself knows: factor -> value, for kinds `run` */
 	const struct be_sample *sample; /* what was seen while the workload ran; NULL before it */
 	const struct be_node
-		*readings;           /* of a recorded tree: the factors that no file tells; NULL: look at the system */
-	struct be_node *tools;       /* be_observe's own: outputs of programs that were run already */
-	struct libmnt_table *mounts; /* and the mounts, read once; NULL: they cannot be read */
+		*readings; /* of a recorded tree: the factors that no file tells; NULL: look at the system */
+	/* be_observe's own: what many factors or instances are read from is read once */
+	struct be_node *tools;        /* outputs of programs that were run already */
+	struct be_node *disks;        /* tables of disks, by name of the table */
+	struct libmnt_table *mounts;  /* NULL: they cannot be read */
+	const struct be_procs *procs; /* NULL: they cannot be read */
 };
 
 /* The `environment:` of an observation document: all factors that belong to @phase. Never fails. */

@@ -64,20 +64,31 @@ static char *vpd_serial(const struct be_look *look)
 	return be_strdup(be_trim(text));
 }
 
-/* The first name in /dev/disk/by-id that leads to this disk and says more than a number. */
-static char *by_id(const struct be_look *look)
+/* The table called @key, made when it is first asked for: links are followed once, not once a disk. */
+static const struct be_node *table(const struct be_look *look, const char *key,
+				   struct be_node *(*make)(const struct be_observer *o))
 {
+	if (!be_get(look->o->disks, key))
+		be_set(look->o->disks, key, make(look->o));
+	return be_get(look->o->disks, key);
+}
+
+/* Kernel name -> the first name in /dev/disk/by-id that leads to it and says more than a number. */
+static struct be_node *names_by_id(const struct be_observer *o)
+{
+	struct be_node *map = be_node_map();
 	be_autostrv struct be_strv names = { 0 };
-	if (be_root_list(&look->o->root, "/dev/disk/by-id", &names) != 0)
-		return NULL;
+	if (be_root_list(&o->root, "/dev/disk/by-id", &names) != 0)
+		return map;
 	for (size_t i = 0; i < names.n; i++) {
+		if (be_starts(names.v[i], "wwn-") || be_starts(names.v[i], "nvme-eui."))
+			continue;
 		be_autofree char *path = be_strf("/dev/disk/by-id/%s", names.v[i]);
-		be_autofree char *kernel = be_kernel_name(&look->o->root, path);
-		if (be_streq(kernel, disk_of(look)) && !be_starts(names.v[i], "wwn-") &&
-		    !be_starts(names.v[i], "nvme-eui."))
-			return be_strdup(names.v[i]);
+		be_autofree char *kernel = be_kernel_name(&o->root, path);
+		if (kernel && !be_get(map, kernel))
+			be_set_str(map, kernel, names.v[i]);
 	}
-	return NULL;
+	return map;
 }
 
 static void add_first(const struct be_look *look, struct be_node *map, const char *key, const char *const *attributes)
@@ -109,39 +120,46 @@ struct be_reading be_probe_disk_identity(const struct be_look *look)
 	be_autofree char *vpd = be_get(map, "serial") ? NULL : vpd_serial(look);
 	if (vpd && *vpd)
 		be_set_str(map, "serial", vpd);
-	be_autofree char *name = by_id(look);
-	be_set_str(map, "by_id", name);
+	be_set_str(map, "by_id", be_get_str(table(look, "by-id", names_by_id), disk_of(look), NULL));
 	if (map->n)
 		return be_reading_value(map);
 	be_node_free(map);
 	return be_reading_not_applicable("this kind of disk has no identity");
 }
 
-static int64_t sectors(const struct be_look *look, const char *kernel, const char *name)
+static int64_t sectors(const struct be_observer *o, const char *kernel, const char *name)
 {
 	be_autofree char *path = be_strf("/sys/class/block/%s/%s", kernel, name);
-	be_autofree char *text = be_root_text(&look->o->root, path);
+	be_autofree char *text = be_root_text(&o->root, path);
 	return text ? strtoll(text, NULL, 10) * SECTOR : 0;
 }
 
-/* Start and size in bytes of every device of the layout on this disk. */
+/* Kernel name of a disk -> the layout's partitions on it: NAME -> start and size in bytes. */
+static struct be_node *partitions(const struct be_observer *o)
+{
+	struct be_node *map = be_node_map();
+	const struct be_node *devices = be_get_path(o->plan, "layout.devices");
+	for (size_t i = 0; devices && i < devices->n; i++) {
+		be_autofree char *kernel = be_kernel_name(&o->root, be_get_str(devices->items[i], "path", ""));
+		be_autofree char *disk = kernel ? be_device_whole(&o->root, kernel) : NULL;
+		if (!disk || be_streq(kernel, disk))
+			continue;
+		if (!be_get(map, disk))
+			be_set(map, disk, be_node_map());
+		struct be_node *part = be_node_map();
+		be_set_int(part, "start", sectors(o, kernel, "start"));
+		be_set_int(part, "size", sectors(o, kernel, "size"));
+		be_set(be_get(map, disk), be_get_str(devices->items[i], "name", kernel), part);
+	}
+	return map;
+}
+
 struct be_reading be_probe_partition(const struct be_look *look)
 {
-	const struct be_node *devices = be_get_path(look->o->plan, "layout.devices");
 	if (be_streq(look->at->kind, "md"))
 		return be_reading_not_applicable("an array is used whole");
-	be_autonode struct be_node *map = be_node_map();
-	for (size_t i = 0; devices && i < devices->n; i++) {
-		be_autofree char *kernel = be_kernel_name(&look->o->root, be_get_str(devices->items[i], "path", ""));
-		be_autofree char *disk = kernel ? be_device_whole(&look->o->root, kernel) : NULL;
-		if (!be_streq(disk, disk_of(look)) || be_streq(kernel, disk))
-			continue;
-		struct be_node *part = be_node_map();
-		be_set_int(part, "start", sectors(look, kernel, "start"));
-		be_set_int(part, "size", sectors(look, kernel, "size"));
-		be_set(map, be_get_str(devices->items[i], "name", kernel), part);
-	}
-	return map->n ? be_reading_value(be_steal(&map)) : be_reading_text("whole");
+	const struct be_node *used = be_get(table(look, "partitions", partitions), disk_of(look));
+	return used ? be_reading_value(be_node_clone(used)) : be_reading_text("whole");
 }
 
 /* Asks an NVMe controller by its Identify data: sysfs does not tell. */

@@ -170,11 +170,11 @@ struct be_reading be_probe_rlimits(const struct be_look *look)
 struct be_reading be_probe_process(const struct be_look *look)
 {
 	const char *name = be_get_str(look->how, "field", "");
-	be_autoprocs struct be_procs procs = { 0 };
-	if (be_procs_load(&procs, &look->o->root) != 0)
-		return be_reading_not_observable("/proc: %s", strerror(errno));
-	for (size_t i = 0; i < procs.n; i++)
-		if (be_streq(procs.v[i].name, name))
+	const struct be_procs *procs = look->o->procs;
+	if (!procs)
+		return be_reading_not_observable("/proc cannot be read");
+	for (size_t i = 0; i < procs->n; i++)
+		if (be_streq(procs->v[i].name, name))
 			return be_reading_text("running");
 	return be_reading_text("not running");
 }
