@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "builder/image/image_parts.h"
+#include "workload.h"
 
 /* HZ=250 KASAN=y: those of the options that are not off. */
 static struct be_node *config_options(const struct be_kernel *kernel, const struct be_node *observe)
@@ -27,9 +28,12 @@ static const struct be_package *find_package(const struct be_build *build, const
 	return NULL;
 }
 
-static const struct be_node *definition(const struct be_build *build)
+/* A list of the workload: the definition's, or what the job gives in its place. */
+static int workload_list(const struct be_build *build, const char *key, struct be_strv *names, struct be_error *err)
 {
-	return be_get_path(build->request->plan, "workload.definition");
+	const struct be_node *plan = build->request->plan;
+	const char *rules = be_get_str(be_get(plan, "rules"), "date", "");
+	return be_workload_list(be_get(plan, "workload"), key, rules, names, err);
 }
 
 static bool is_picked(const struct be_build *build, const struct be_package *package)
@@ -54,11 +58,12 @@ static char *package_versions(const struct be_build *build, const struct be_strv
 }
 
 /* What was given has no version that we know: its hash stands for it. */
-static struct be_node *workload_version(const struct be_build *build)
+static struct be_node *workload_version(const struct be_build *build, struct be_error *err)
 {
 	be_autostrv struct be_strv names = { 0 };
 	be_autobuf struct be_buf text = { 0 };
-	be_get_strv(definition(build), "packages", &names);
+	if (workload_list(build, "packages", &names, err) != 0)
+		return NULL;
 	be_autofree char *packages = package_versions(build, &names);
 	be_buf_adds(&text, packages);
 	for (size_t i = 0; i < build->given.n; i++)
@@ -75,6 +80,17 @@ static struct be_node *libc_version(const struct be_build *build)
 	return *version ? be_node_str(version) : NULL;
 }
 
+/* The file that @path is, or that it is a link to in the same folder (usr/bin/sh: dash); NULL: neither. */
+static const struct be_entry *program_entry(const struct be_deb *deb, const char *path)
+{
+	const struct be_entry *entry = be_tree_find(&deb->tree, path);
+	if (entry && entry->type == BE_ENTRY_SYMLINK && !strchr(entry->target, '/')) {
+		be_autofree char *target = be_strf("%.*s/%s", (int)(strrchr(path, '/') - path), path, entry->target);
+		entry = be_tree_find(&deb->tree, target);
+	}
+	return entry && entry->type == BE_ENTRY_FILE ? entry : NULL;
+}
+
 /* The hash of one file of a package, kept in the cache. */
 static char *file_hash(struct be_build *build, struct be_deb *deb, const char *path, struct be_error *err)
 {
@@ -82,6 +98,7 @@ static char *file_hash(struct be_build *build, struct be_deb *deb, const char *p
 	be_autohash struct be_hash hash = { 0 };
 	char key[BE_HASH_TEXT], sha256[BE_HASH_TEXT];
 	be_hash_start(&hash);
+	be_hash_adds(&hash, "program, links followed");
 	be_hash_adds(&hash, deb->package->sha256);
 	be_hash_adds(&hash, path);
 	be_hash_end(&hash, key);
@@ -89,8 +106,8 @@ static char *file_hash(struct be_build *build, struct be_deb *deb, const char *p
 		return be_strdup(kept.data);
 	if (be_apt_fetch(&build->suite, &deb->package, 1, err) != 0 || be_deb_unpack(deb, &build->cache, err) != 0)
 		return NULL;
-	const struct be_entry *entry = be_tree_find(&deb->tree, path);
-	if (!entry || entry->type != BE_ENTRY_FILE)
+	const struct be_entry *entry = program_entry(deb, path);
+	if (!entry)
 		return be_strdup("");
 	be_hash_start(&hash);
 	if (be_hash_add_range(&hash, deb->tree.scratch, entry->offset, entry->size, path, err) != 0)
@@ -101,12 +118,13 @@ static char *file_hash(struct be_build *build, struct be_deb *deb, const char *p
 	return be_strdup(sha256);
 }
 
-/* A map program -> hash. A program that is a link to another has the other's name in the image, and no hash here. */
+/* A map program -> hash. A program that is a link into another folder or package has no hash here. */
 static int program_hashes(struct be_build *build, struct be_node *map, struct be_error *err)
 {
 	static const char *const folders[] = { "usr/bin", "usr/sbin" };
 	be_autostrv struct be_strv programs = { 0 };
-	be_get_strv(definition(build), "needs", &programs);
+	if (workload_list(build, "needs", &programs, err) != 0)
+		return -1;
 	for (size_t i = 0; i < build->given.n; i++)
 		be_set_str(map, build->given.v[i].name, build->given.v[i].sha256);
 	for (size_t i = 0; i < programs.n; i++) {
@@ -142,7 +160,7 @@ static struct be_node *value_of(struct be_build *build, const struct be_node *ob
 	if (be_streq(name, "kernel.config_options"))
 		return config_options(kernel, observe);
 	if (be_streq(name, "workload.version"))
-		return workload_version(build);
+		return workload_version(build, err);
 	if (be_streq(name, "workload.libc"))
 		return libc_version(build);
 	if (be_streq(name, "workload.binary_sha256")) {

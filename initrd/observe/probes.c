@@ -12,6 +12,7 @@ static const struct probe {
 	{ "command_line", be_probe_command_line, false },
 	{ "cpu_topology", be_probe_cpu_topology, false },
 	{ "crypto_driver", be_probe_crypto_driver, false },
+	{ "device_link", be_probe_device_link, true },
 	{ "device_numa_node", be_probe_device_numa_node, false },
 	{ "device_write_cache", be_probe_device_write_cache, true },
 	{ "direct_io", be_probe_direct_io, true },

@@ -21,6 +21,7 @@ struct be_reading be_probe_disk_identity(const struct be_look *look);
 struct be_reading be_probe_partition(const struct be_look *look);
 struct be_reading be_probe_device_write_cache(const struct be_look *look);
 struct be_reading be_probe_device_numa_node(const struct be_look *look);
+struct be_reading be_probe_device_link(const struct be_look *look);
 
 /* probes_ext.c: `path: /dev/{fsdev}`, `field: features` or `field: journal` */
 struct be_reading be_probe_ext_super(const struct be_look *look);

@@ -195,23 +195,57 @@ struct be_reading be_probe_device_write_cache(const struct be_look *look)
 	return text ? be_reading_text(text) : be_reading_absent("no such file %s", path);
 }
 
-/* The node of the nearest ancestor in the device tree that states one: disks do not, their adapters do. */
-struct be_reading be_probe_device_numa_node(const struct be_look *look)
+/* The directory of the disk's device in the tree of devices, or NULL: an array or a ram disk has no hardware of its
+ * own. */
+static char *device_directory(const struct be_look *look)
 {
 	be_autofree char *link = be_strf("/sys/block/%s/device", disk_of(look));
 	be_autofree char *full = be_root_path(&look->o->root, link);
-	be_autofree char *real = realpath(full, NULL);
-	if (!real)
+	return realpath(full, NULL);
+}
+
+/* Cuts @dir down to the directory above it; false at the top of the tree. */
+static bool ascend(char *dir)
+{
+	char *end = strrchr(dir, '/');
+	if (!end)
+		return false;
+	*end = '\0';
+	return !be_ends(dir, "/devices");
+}
+
+static char *file_in(const char *dir, const char *name)
+{
+	const struct be_root none = { .prefix = NULL };
+	be_autofree char *path = be_strf("%s/%s", dir, name);
+	return be_root_text(&none, path);
+}
+
+/* The node of the nearest ancestor that states one: disks do not, their adapters do. */
+struct be_reading be_probe_device_numa_node(const struct be_look *look)
+{
+	be_autofree char *dir = device_directory(look);
+	if (!dir)
 		return be_reading_not_applicable("no hardware device of its own");
-	for (char *end = real + strlen(real); end; end = strrchr(real, '/')) {
-		*end = '\0';
-		if (be_ends(real, "/devices"))
-			break;
-		be_autofree char *path = be_strf("%s/numa_node", real);
-		const struct be_root none = { .prefix = NULL };
-		be_autofree char *text = be_root_text(&none, path);
+	do {
+		be_autofree char *text = file_in(dir, "numa_node");
 		if (text)
 			return be_reading_value(be_node_int(strtoll(text, NULL, 10)));
-	}
+	} while (ascend(dir));
 	return be_reading_absent("no device above %s states a node", disk_of(look));
+}
+
+/* Devices that are part of the root complex have the files, and no link: their width is 0. */
+struct be_reading be_probe_device_link(const struct be_look *look)
+{
+	be_autofree char *dir = device_directory(look);
+	if (!dir)
+		return be_reading_not_applicable("no hardware device of its own");
+	do {
+		be_autofree char *speed = file_in(dir, "current_link_speed");
+		be_autofree char *width = file_in(dir, "current_link_width");
+		if (speed && width && strtol(width, NULL, 10) > 0)
+			return be_reading_value(be_node_strf("%s x%s", speed, width));
+	} while (ascend(dir));
+	return be_reading_absent("no device above %s has a PCI Express link", disk_of(look));
 }
