@@ -24,13 +24,15 @@ static void add_boot(const struct be_lab_config *c, struct be_buf *out)
 		[BE_LOADER_GRUB] = { "grub.pxe", "grub.efi" },
 	};
 	be_autofree char *server = server_of(c);
+	/* iPXE takes a proxy's offer only when it names the server too: ",NAME,ADDRESS". */
+	be_autofree char *next = c->range ? be_strdup("") : be_strf(",,%s", c->address);
 	bool ipxe = c->loader == BE_LOADER_IPXE;
 	const char *bios = files[c->loader].bios, *efi = files[c->loader].efi, *other = ipxe ? "tag:!ipxe," : "";
 	if (ipxe)
-		be_buf_addf(out, "dhcp-boot=tag:ipxe,http://%s/boot.ipxe\n", server);
-	be_buf_addf(out, "dhcp-boot=%stag:bios,%s\n", other, bios);
+		be_buf_addf(out, "dhcp-boot=tag:ipxe,http://%s/boot.ipxe%s\n", server, next);
+	be_buf_addf(out, "dhcp-boot=%stag:bios,%s%s\n", other, bios, next);
 	if (efi)
-		be_buf_addf(out, "dhcp-boot=%stag:efi64,%s\n", other, efi);
+		be_buf_addf(out, "dhcp-boot=%stag:efi64,%s%s\n", other, efi, next);
 	if (c->loader == BE_LOADER_PXELINUX)
 		be_buf_addf(out,
 			    "# The folder that lpxelinux.0 looks into.\n"

@@ -36,7 +36,7 @@ Test(lab, proxy_dhcp_gives_no_addresses)
 	be_lab_dnsmasq(&c, &text);
 	EXPECT_HAS(text.data, "dhcp-range=10.0.0.0,proxy\n");
 	EXPECT_HAS(text.data, "pxe-service=tag:!ipxe,X86PC,\"mkbenchenv\",undionly.kpxe\n");
-	EXPECT_HAS(text.data, "dhcp-boot=tag:ipxe,http://10.0.0.1/boot.ipxe\n");
+	EXPECT_HAS(text.data, "dhcp-boot=tag:ipxe,http://10.0.0.1/boot.ipxe,,10.0.0.1\n");
 	EXPECT_LACKS(text.data, "dhcp-ignore");
 }
 
@@ -49,6 +49,7 @@ Test(lab, only_named_machines_are_answered)
 	c.n_maps = 1;
 	be_lab_dnsmasq(&c, &text);
 	EXPECT_HAS(text.data, "dhcp-range=10.0.0.50,10.0.0.99\n");
+	EXPECT_HAS(text.data, "dhcp-boot=tag:ipxe,http://10.0.0.1/boot.ipxe\n");
 	EXPECT_LACKS(text.data, "proxy");
 	EXPECT_HAS(text.data, "dhcp-ignore=tag:!known\ndhcp-host=52:54:00:00:00:0a,set:known\n");
 	be_lab_nginx(&c, &nginx);
@@ -62,13 +63,13 @@ Test(lab, loaders_get_their_files)
 	c.loader = BE_LOADER_PXELINUX;
 	c.port = 8080;
 	be_lab_dnsmasq(&c, &pxelinux);
-	EXPECT_HAS(pxelinux.data, "dhcp-boot=tag:bios,lpxelinux.0\n");
+	EXPECT_HAS(pxelinux.data, "dhcp-boot=tag:bios,lpxelinux.0,,10.0.0.1\n");
 	EXPECT_HAS(pxelinux.data, "dhcp-option-force=210,http://10.0.0.1:8080/pxelinux/\n");
 	EXPECT_LACKS(pxelinux.data, "tag:efi64");
 	c.loader = BE_LOADER_GRUB;
 	c.port = 80;
 	be_lab_dnsmasq(&c, &grub);
-	EXPECT_HAS(grub.data, "dhcp-boot=tag:efi64,grub.efi\n");
+	EXPECT_HAS(grub.data, "dhcp-boot=tag:efi64,grub.efi,,10.0.0.1\n");
 	be_lab_first_grub(&c, &first);
 	cr_expect_str_eq(first.data, "configfile (http,10.0.0.1)/grub/$net_default_mac\n");
 }
