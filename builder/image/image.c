@@ -66,106 +66,130 @@ static int find_suite(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
-static int find_packages(struct be_build *build, struct be_error *err)
+struct reading {
+	struct be_build *build;
+	struct be_strv names; /* of the packages in the plan */
+	struct be_select_request request;
+	bool recalled;
+	double kernel, resolved, files; /* seconds */
+};
+
+static bool names_kernel(const struct be_build_request *request)
 {
-	be_autostrv struct be_strv names = { 0 };
+	return request->modules || (request->kernel && !be_streq(request->kernel, "debian"));
+}
+
+static int find_kernel(struct be_build *build, struct be_error *err)
+{
 	const struct be_build_request *request = build->request;
-	be_progress_step(&build->progress, "packages");
-	be_get_strv(image_of(build), "packages", &names);
-	if (!names.n)
-		return be_fail_usage(err, "plan: image.packages is empty: an image needs at least a shell and udev");
-	if (be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err) != 0 ||
-	    be_apt_resolve(&build->suite, &names, &build->packages, err) != 0)
+	return be_kernel_find(&build->kernel, &build->suite, request->kernel, request->modules, err);
+}
+
+static int read_kernel(struct reading *reading, struct be_error *err)
+{
+	struct be_build *build = reading->build;
+	double began = be_progress_clock();
+	if (!build->kernel.source && find_kernel(build, err) != 0)
 		return -1;
-	while (build->named < build->packages.n && be_strv_has(&names, build->packages.v[build->named].name))
+	int rc = be_kernel_read(&build->kernel, err);
+	reading->kernel = be_progress_clock() - began;
+	return rc;
+}
+
+static int resolve(struct reading *reading, struct be_error *err)
+{
+	struct be_build *build = reading->build;
+	struct be_packages *packages = &build->packages;
+	double began = be_progress_clock();
+	if (be_apt_resolve(&build->suite, &reading->names, packages, err) != 0)
+		return -1;
+	while (build->named < packages->n && be_strv_has(&reading->names, packages->v[build->named].name))
 		build->named++;
-	be_progress_done(&build->progress, "%zu named, %zu with all they depend on", build->named, build->packages.n);
+	reading->resolved = be_progress_clock() - began;
 	return 0;
 }
 
-struct reading {
-	struct be_build *build;
-	struct be_select_request request;
-	bool recalled;
-	double kernel, files; /* seconds */
-};
-
-/* In one go what is surely needed: the kernel, and the packages that the plan names. */
-static int fetch(struct reading *reading, struct be_error *err)
+static int read_files(struct reading *reading, struct be_error *err)
 {
 	struct be_build *build = reading->build;
-	struct be_packages *kernel = &build->kernel.packages;
-	be_autofree struct be_package **wanted = be_alloc((build->named + kernel->n + 1) * sizeof(struct be_package *));
-	size_t n = 0;
-	for (size_t i = 0; !build->kernel.image.path && i < kernel->n; i++)
-		wanted[n++] = &kernel->v[i];
-	for (size_t i = 0; !reading->recalled && i < build->named; i++)
-		if (!be_deb_index_cached(&build->debs[i], &build->cache))
-			wanted[n++] = &build->packages.v[i];
-	return be_apt_fetch(&build->suite, wanted, n, err);
+	struct be_select_request *request = &reading->request;
+	if (!build->request->lock && resolve(reading, err) != 0)
+		return -1;
+	double began = be_progress_clock();
+	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
+	for (size_t i = 0; i < build->packages.n; i++)
+		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
+	request->named = build->named;
+	request->debs = build->debs;
+	reading->recalled = be_givens_recall(&build->given, request, &build->selection);
+	int rc = reading->recalled ? 0 : be_givens_select(&build->given, request, &build->selection, err);
+	reading->files = be_progress_clock() - began;
+	return rc;
 }
 
 static int read_part(void *data, size_t item, struct be_error *err)
 {
-	struct reading *reading = data;
-	struct be_build *build = reading->build;
-	double began = be_progress_clock();
-	int rc = 0;
-	if (item == 0) {
-		rc = be_kernel_read(&build->kernel, err);
-		reading->kernel = be_progress_clock() - began;
-	} else if (!reading->recalled) {
-		rc = be_givens_select(&build->given, &reading->request, &build->selection, err);
-		reading->files = be_progress_clock() - began;
-	}
-	return rc;
+	return item == 0 ? read_kernel(data, err) : read_files(data, err);
 }
 
-/* The kernel's package takes as long to decompress as all the others: both at once. */
-static int read_inputs(struct be_build *build, struct be_error *err)
+static void report_reading(struct reading *reading)
 {
-	struct reading reading = { .build = build,
-				   .request = { .suite = &build->suite,
-						.packages = &build->packages,
-						.named = build->named,
-						.debs = build->debs } };
+	struct be_build *build = reading->build;
 	const struct be_kernel *kernel = &build->kernel;
-	be_progress_step(&build->progress, "unpack");
-	be_get_strv(image_of(build), "programs", &reading.request.programs);
-	be_get_strv(image_of(build), "files", &reading.request.files);
-	be_givens_leave_out(&build->given, &reading.request.programs);
-	reading.recalled = be_givens_recall(&build->given, &reading.request, &build->selection);
-	int rc = fetch(&reading, err);
-	if (rc == 0)
-		rc = be_parallel(2, read_part, &reading, err);
-	if (rc == 0)
-		rc = be_givens_settle(&build->given, &reading.request, &build->selection, err);
-	be_strv_free(&reading.request.programs);
-	be_strv_free(&reading.request.files);
-	be_strv_free(&reading.request.libraries);
-	if (rc != 0)
-		return -1;
 	size_t n = 0;
 	for (size_t i = 0; i < build->selection.n; i++)
 		n += build->selection.picks[i].paths.n;
-	be_progress_part(&build->progress, "kernel", reading.kernel, "%s%s%s", kernel->release,
+	if (!build->request->lock)
+		be_progress_part(&build->progress, "packages", reading->resolved,
+				 "%zu named, %zu with all they depend on", build->named, build->packages.n);
+	be_progress_part(&build->progress, "kernel", reading->kernel, "%s%s%s", kernel->release,
 			 kernel->version ? ", package " : "", kernel->version ? kernel->version : "");
-	be_progress_part(&build->progress, "files", reading.files, "%zu of %zu packages", n, build->selection.n);
+	be_progress_part(&build->progress, "files", reading->files, "%zu of %zu packages", n, build->selection.n);
+}
+
+/* The kernel's package takes as long to decompress as apt takes to answer and all the others to be read: both at once.
+ */
+static int read_inputs(struct be_build *build, struct reading *reading, struct be_error *err)
+{
+	const struct be_kernel *kernel = &build->kernel;
+	be_progress_step(&build->progress, "unpack");
+	be_get_strv(image_of(build), "programs", &reading->request.programs);
+	be_get_strv(image_of(build), "files", &reading->request.files);
+	be_givens_leave_out(&build->given, &reading->request.programs);
+	if (be_parallel(2, read_part, reading, err) != 0 ||
+	    be_givens_settle(&build->given, &reading->request, &build->selection, err) != 0)
+		return -1;
+	report_reading(reading);
 	be_kernel_compressor(kernel, build->request->small, &build->compressor);
 	if (build->request->lock)
 		be_lock_compressor(build->request->lock, &build->compressor);
 	return be_kernel_check(kernel, build->selection.oldest_kernel, err);
 }
 
+/* What the user named himself is looked at before minutes are spent on the rest. */
+static int find_named(struct be_build *build, struct reading *reading, struct be_error *err)
+{
+	if (build->request->lock)
+		return be_lock_inputs(build, err);
+	be_get_strv(image_of(build), "packages", &reading->names);
+	if (!reading->names.n)
+		return be_fail_usage(err, "plan: image.packages is empty: an image needs at least a shell and udev");
+	return names_kernel(build->request) ? find_kernel(build, err) : 0;
+}
+
 /* Everything that comes from the mirror. */
 static int find_inputs(struct be_build *build, struct be_error *err)
 {
-	if (build->request->lock ? be_lock_inputs(build, err) != 0 : find_packages(build, err) != 0)
-		return -1;
-	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
-	for (size_t i = 0; i < build->packages.n; i++)
-		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
-	return read_inputs(build, err);
+	struct reading reading = { .build = build,
+				   .request = { .suite = &build->suite, .packages = &build->packages } };
+	int rc = find_named(build, &reading, err);
+	if (rc == 0)
+		rc = read_inputs(build, &reading, err);
+	be_strv_free(&reading.names);
+	be_strv_free(&reading.request.programs);
+	be_strv_free(&reading.request.files);
+	be_strv_free(&reading.request.libraries);
+	return rc;
 }
 
 /* A mirror drops the archives of superseded versions: lists that are older than that lead nowhere, new ones do. */

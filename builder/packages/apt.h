@@ -75,8 +75,10 @@ int be_apt_fetch_known(struct be_suite *suite, struct be_package *const *package
 /* For apt*.c: runs an apt program in the C locale with the configuration file @config (NULL: the machine's own). */
 int be_apt_run(struct be_run *run, const char *config, const char *program, const struct be_strv *args,
 	       struct be_error *err) BE_MUST_CHECK;
-/* For apt*.c: the suite's lock, held until the descriptor is closed; -1 on failure. */
+/* For apt*.c: the suite's lock, held until the descriptor is closed; -1 on failure. The shared one is for reading the
+ * lists: several apt programs may do that at once, but not while the lists are replaced. */
 int be_suite_lock(const struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
+int be_suite_lock_shared(const struct be_suite *suite, struct be_error *err) BE_MUST_CHECK;
 
 /* For apt*.c: all versions of these packages that the suite has, not kept; unknown names are left out. */
 int be_apt_versions(const struct be_suite *suite, const struct be_strv *names, struct be_packages *packages,

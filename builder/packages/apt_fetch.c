@@ -41,7 +41,7 @@ static int download(const struct be_suite *suite, struct be_package *const *pack
 static int fetch(const struct be_suite *suite, struct be_package *const *packages, size_t n, const char *dir,
 		 struct be_error *err)
 {
-	be_autofd int lock = be_suite_lock(suite, err);
+	be_autofd int lock = be_suite_lock_shared(suite, err);
 	if (lock < 0 || download(suite, packages, n, dir, err) != 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {

@@ -247,7 +247,7 @@ int be_apt_resolve(const struct be_suite *suite, const struct be_strv *names, st
 		be_hash_adds(&hash, names->v[i]);
 	be_hash_end(&hash, key);
 	if (!be_cache_get_text(suite->cache, "resolve", key, &stanzas)) {
-		be_autofd int lock = be_suite_lock(suite, err);
+		be_autofd int lock = be_suite_lock_shared(suite, err);
 		be_progress_note(suite->progress, "asking apt");
 		if (lock < 0 || ask_apt(suite, names, &stanzas, err) != 0 ||
 		    be_cache_set_text(suite->cache, "resolve", key, stanzas.data, stanzas.len, err) != 0)
@@ -272,7 +272,7 @@ int be_apt_show(const struct be_suite *suite, const char *name, struct be_packag
 	be_hash_end(&hash, key);
 	be_strv_add(&names, name);
 	if (!be_cache_get_text(suite->cache, "show", key, &stanzas)) {
-		be_autofd int lock = be_suite_lock(suite, err);
+		be_autofd int lock = be_suite_lock_shared(suite, err);
 		if (lock < 0)
 			return -1;
 		if (show(suite, &names, &stanzas, err) != 0)

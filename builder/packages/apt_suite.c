@@ -201,7 +201,7 @@ static int write_stamp(const char *dir, struct be_error *err)
 	return be_write_file(path, stamp, strlen(stamp), 0644, err);
 }
 
-static int lock_dir(const char *dir, struct be_error *err)
+static int lock_dir(const char *dir, int how, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/lock", dir);
 	if (be_mkdirs(dir, 0755, err) != 0)
@@ -209,7 +209,7 @@ static int lock_dir(const char *dir, struct be_error *err)
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
-	while (flock(fd, LOCK_EX) != 0) {
+	while (flock(fd, how) != 0) {
 		if (errno == EINTR && be_interrupted(err) == 0)
 			continue;
 		be_fail_errno(err, errno, "%s: cannot be locked", path);
@@ -221,7 +221,12 @@ static int lock_dir(const char *dir, struct be_error *err)
 
 int be_suite_lock(const struct be_suite *suite, struct be_error *err)
 {
-	return lock_dir(suite->dir, err);
+	return lock_dir(suite->dir, LOCK_EX, err);
+}
+
+int be_suite_lock_shared(const struct be_suite *suite, struct be_error *err)
+{
+	return lock_dir(suite->dir, LOCK_SH, err);
 }
 
 /* The `Codename:` in the Release files that apt verified; that of the security archive has a dash in it. */
@@ -268,7 +273,7 @@ static char *find_codename(const struct be_cache *cache, const char *wish, struc
 {
 	be_autofree char *dir = be_strf("%s/suites/which-%s", cache->dir, wish ? wish : "default");
 	be_autofree char *path = be_strf("%s/codename", dir);
-	be_autofd int lock = lock_dir(dir, err);
+	be_autofd int lock = lock_dir(dir, LOCK_EX, err);
 	be_automirror struct mirror mirror = { 0 };
 	if (lock < 0)
 		return NULL;
