@@ -7,6 +7,7 @@
 #include "builder/commands.h"
 #include "builder/lab/serve.h"
 #include "builder/usage.h"
+#include "plain.h"
 #include "units.h"
 
 #define PORT 80
@@ -79,6 +80,17 @@ static int take_port(const char *command, struct be_serve_request *r)
 	return status;
 }
 
+/* iPXE reads some as words of its own. */
+static bool plain_words(const char *text)
+{
+	be_autostrv struct be_strv words = { 0 };
+	be_strv_split(&words, text, " ");
+	for (size_t i = 0; i < words.n; i++)
+		if (!be_is_boot_word(words.v[i]))
+			return false;
+	return plain(text, " ");
+}
+
 static int take_option(struct command *command, int c, char **argv)
 {
 	struct be_serve_request *r = &command->request;
@@ -107,9 +119,10 @@ static int take_option(struct command *command, int c, char **argv)
 		return take_loader(argv[0], r);
 	case APPEND:
 		r->append = optarg;
-		return plain(optarg, " ") ? BE_OK
-					  : be_usage_error(argv[0], "--append: no quotation marks, braces, hashes, "
-								    "semicolons or control characters");
+		return plain_words(optarg)
+			       ? BE_OK
+			       : be_usage_error(argv[0], "--append: no quotation marks, braces, hashes, semicolons, "
+							 "control characters or words of boot loaders");
 	case STATE:
 		r->state = optarg;
 		return BE_OK;
