@@ -28,12 +28,14 @@ static int list(const char *folder, struct be_strv *names)
 	return be_root_list(&root, folder, names);
 }
 
-int64_t be_parts_size(const char *folder)
+int64_t be_parts_size(const char *folder, size_t *parts)
 {
 	be_autostrv struct be_strv names = { 0 };
 	int64_t size = 0;
+	*parts = 0;
 	if (list(folder, &names) != 0)
 		return 0;
+	*parts = names.n;
 	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
 		be_autofd int fd = open_part(folder, names.v[i], &st);

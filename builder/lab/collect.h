@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-/* Bytes of the files in @folder; the name of a part is its offset. */
-int64_t be_parts_size(const char *folder);
+/* Bytes of the files in @folder, and how many there are; the name of a part is its offset. */
+int64_t be_parts_size(const char *folder, size_t *parts);
 /*
  * Writes the parts of @folder, as far as they follow each other, to the file @out. @damage is NULL when they are all
  * and their size is what the part `end` says; else what is wrong, which the caller frees. -1: @out cannot be written.

@@ -16,6 +16,7 @@
 
 #define BOOT_SECONDS 1800 /* for firmware, transfer and delivery, beside the plan's own limit */
 #define PARTS ".parts"
+#define PARTS_MAX 16384 /* of one delivery: empty ones have no bytes to be counted and take room all the same */
 
 static void run_free(struct be_lab_run *run)
 {
@@ -171,7 +172,8 @@ static int conclude(struct be_runs *runs, struct be_lab_run *run, const char *re
 	be_autofree char *record = record_of(runs, run->token, ".yaml");
 	if (rename(spool, parts) != 0 && errno != ENOENT)
 		return be_fail_errno(err, errno, "%s: cannot be taken", spool);
-	if (be_parts_size(parts) > 0) {
+	size_t n;
+	if (be_parts_size(parts, &n) > 0) {
 		if (write_result(runs, run, parts, reason, err) != 0)
 			return be_wrap(err, "the delivery of %s stays in %s", run->machine, parts);
 	} else {
@@ -251,11 +253,15 @@ int be_runs_part(struct be_runs *runs, const char *token, struct be_error *err)
 	if (!run)
 		return 0;
 	be_autofree char *spool = spool_of(runs, token);
-	int64_t size = be_parts_size(spool);
+	size_t parts;
+	int64_t size = be_parts_size(spool, &parts);
 	be_table_set(runs->table, run->machine, NULL, "running", "%" PRId64 " KiB", size >> 10);
-	if (size <= runs->limit)
+	size_t most = PARTS_MAX + (size_t)(runs->limit >> 16);
+	if (size <= runs->limit && parts <= most)
 		return 0;
-	be_autofree char *reason = be_strf("more than %" PRId64 " bytes were delivered", runs->limit);
+	be_autofree char *reason = size > runs->limit
+					   ? be_strf("more than %" PRId64 " bytes were delivered", runs->limit)
+					   : be_strf("more than %zu parts were delivered", most);
 	return conclude(runs, run, reason, err);
 }
 

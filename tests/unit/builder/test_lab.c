@@ -158,7 +158,8 @@ Test(lab, parts_become_one_stream)
 	spool_put(&s, "000000000000", "abc");
 	spool_put(&s, "000000000003", "de");
 	spool_put(&s, "end", "5\n");
-	cr_expect_eq(be_parts_size(s.folder), 7);
+	size_t parts;
+	cr_expect_eq(be_parts_size(s.folder, &parts), 7);
 	spool_expect(&s, "abcde", NULL);
 	spool_free(&s);
 }

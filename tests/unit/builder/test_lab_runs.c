@@ -2,6 +2,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -168,6 +169,22 @@ Test(runs, too_much_ends_a_run)
 	lab_open(&lab);
 	lab_begin(&lab, TOKEN_A);
 	lab_put(&lab, TOKEN_A, "000000000000", much);
+	cr_assert_eq(be_runs_part(&lab.runs, TOKEN_A, &err), 0, "%s", err.text);
+	cr_expect_not(lab_token_is_good(&lab, TOKEN_A));
+	lab_close(&lab);
+}
+
+Test(runs, too_many_empty_parts_end_a_run)
+{
+	struct lab lab;
+	struct be_error err = BE_ERROR_INIT;
+	lab_open(&lab);
+	lab_begin(&lab, TOKEN_A);
+	for (int i = 0; i <= 16384; i++) {
+		be_autofree char *path = be_strf("%s/" BE_LAB_SPOOL "/" TOKEN_A "/%012d", lab.dir, i);
+		be_autofd int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		cr_assert_geq(fd, 0);
+	}
 	cr_assert_eq(be_runs_part(&lab.runs, TOKEN_A, &err), 0, "%s", err.text);
 	cr_expect_not(lab_token_is_good(&lab, TOKEN_A));
 	lab_close(&lab);
