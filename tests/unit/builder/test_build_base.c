@@ -72,6 +72,7 @@ Test(interrupt, ends_children, .signal = SIGINT, .timeout = 20)
 	static char *argv[] = { "sh", "-c", "kill -INT $PPID; sleep 100", NULL };
 	struct be_error err = BE_ERROR_INIT;
 	be_autorun struct be_run run = { .argv = argv };
+	signal(SIGINT, SIG_DFL); /* a test run in the background is started with SIGINT ignored */
 	be_interrupt_catch();
 	cr_expect_eq(be_run_interruptible(&run, &err), -1);
 	cr_expect_str_eq(err.text, "interrupted by Interrupt");
