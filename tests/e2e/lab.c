@@ -119,7 +119,8 @@ void lab_run(struct lab *lab)
 	be_autofree char *manifest = be_strf("%s/manifest.yaml", lab->result);
 	lab->manifest = be_node_load_file(manifest, &err);
 	cr_assert_not_null(lab->manifest, "%s", err.text);
-	expect_mailable(manifest);
+	if (lab->job) /* a test's own job may be as long as it likes, and stands in its manifest */
+		expect_mailable(manifest);
 	expect_whole(lab);
 }
 
