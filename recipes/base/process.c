@@ -120,9 +120,9 @@ static int open_pipes(const struct be_run *run, struct pipes *p)
 
 /* Serves the pipes until the program has ended and its output is read. Background children may hold pipes open: once
  * the program itself is gone they get half a second more. */
-static void serve(struct be_run *run, struct pipes *p, pid_t pid)
+static void serve(struct be_run *run, struct pipes *p, pid_t pid, double start)
 {
-	double start = now(), killed = 0, ended = 0, ticked = start - 1 + FIRST_TICK;
+	double killed = 0, ended = 0, ticked = start - 1 + FIRST_TICK;
 	size_t sent = 0, limit = run->out_limit ? run->out_limit : 1u << 20;
 	bool running = true;
 	if (run->stdin_data && run->stdin_len == 0)
@@ -177,6 +177,7 @@ int be_run(struct be_run *run, struct be_error *err)
 	}
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 	sigaction(SIGPIPE, &ignore, &old);
+	double start = now();
 	pid_t pid = fork();
 	if (pid == 0)
 		child(run, p.in[0], run->stdout_fd > 0 ? run->stdout_fd : p.out[1],
@@ -194,7 +195,7 @@ int be_run(struct be_run *run, struct be_error *err)
 		rc = be_fail_errno(err, child_errno, "%s: cannot be started", run->argv[0]);
 	} else {
 		setpgid(pid, pid);
-		serve(run, &p, pid);
+		serve(run, &p, pid, start);
 	}
 	close_pipes(&p);
 	sigaction(SIGPIPE, &old, NULL);

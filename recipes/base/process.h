@@ -27,7 +27,7 @@ struct be_run {
 	int status; /* exit status; 128 + signal when killed by one */
 	int signal; /* 0, or the signal that ended it */
 	bool timed_out;
-	double seconds; /* wall clock */
+	double seconds; /* wall clock, from its fork to its end */
 };
 void be_run_free(struct be_run *run);
 #define be_autorun be_cleanup(be_run_free)
