@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "action.h"
 #include "setup.h"
 
 static const char usage[] =
@@ -21,7 +22,8 @@ static void progress(const char *line)
 	fprintf(stderr, "disk-setup: %s\n", line);
 }
 
-static int print_report(const struct be_setup *setup, struct be_error *err)
+/* @seconds: of the whole run, beside the actions' own. */
+static int print_report(const struct be_setup *setup, double seconds, struct be_error *err)
 {
 	be_autonode struct be_node *report = be_node_map();
 	be_autobuf struct be_buf text = { 0 };
@@ -29,6 +31,7 @@ static int print_report(const struct be_setup *setup, struct be_error *err)
 	be_set(report, "actions", be_node_clone(setup->actions));
 	be_set(report, "layout", be_node_clone(setup->layout));
 	be_set(report, "deviations", be_node_clone(setup->deviations));
+	be_set(report, "total_seconds", be_node_real(seconds));
 	if (be_node_yaml(report, &text, err) != 0)
 		return -1;
 	return be_write_output(NULL, text.data, text.len, err);
@@ -96,9 +99,11 @@ static int run(struct be_setup *setup, const struct options *options, const stru
 			return -1;
 		return rc;
 	}
+	double start = be_action_clock();
 	int rc = options->undo ? be_setup_undo(setup, plan, err) : be_setup_run(setup, plan, err);
+	double seconds = be_action_clock() - start;
 	struct be_error print_err = BE_ERROR_INIT;
-	if (print_report(setup, rc == 0 ? err : &print_err) != 0)
+	if (print_report(setup, seconds, rc == 0 ? err : &print_err) != 0)
 		return -1;
 	return rc;
 }
