@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "action.h"
+#include "look.h"
 #include "md_layout.h"
 #include "note.h"
 #include "signature.h"
@@ -98,6 +99,23 @@ int be_array_wait(const struct be_setup *setup, const struct be_node *array, str
 		       be_get_str(array, "name", "md0"), NODE_TIMEOUT);
 }
 
+/* What shows through from an earlier run is looked for while udev works on the array, and the array is opened for
+ * writing, which has udev look again, only where there is something. */
+static int erase_old(struct be_setup *setup, const char *path, struct be_error *err)
+{
+	struct be_device found = { 0 };
+	struct be_look look = { .device = &found, .node = path };
+	be_look_start(&look);
+	settle(setup);
+	int rc = be_look_end(&look);
+	if (rc != 0)
+		*err = look.err;
+	else if (found.nsignatures)
+		rc = be_wipe_device(setup, path, err);
+	be_device_forget(&found);
+	return rc;
+}
+
 static int make_array(struct be_setup *setup, const struct be_node *array, struct be_error *err)
 {
 	be_autostrv struct be_strv argv = { 0 };
@@ -108,8 +126,7 @@ static int make_array(struct be_setup *setup, const struct be_node *array, struc
 		return be_wrap(err, "%s", path);
 	if (be_array_wait(setup, array, err) != 0)
 		return -1;
-	settle(setup);
-	return be_wipe_device(setup, path, err);
+	return erase_old(setup, path, err);
 }
 
 int be_arrays_make(struct be_setup *setup, const struct be_node *plan, struct be_error *err)

@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "idle.h"
 #include "load.h"
+#include "look.h"
 #include "pmem.h"
 #include "signature.h"
 #include "use.h"
@@ -120,14 +121,25 @@ static void check_content(const struct be_node *plan, struct be_device *d)
 }
 
 /* What cannot be read is refused like what must not be written: the other devices are looked at all the same. */
-static void check_readable(struct be_device *d)
+static void check_readable(struct be_device *d, struct be_look *look)
 {
-	struct be_error err = BE_ERROR_INIT;
-	if (be_signature_probe(d, d->node, &err) != 0)
+	if (be_look_end(look) != 0)
 		be_refuse(d,
 			  be_strdup(geteuid() == 0 ? "see what the kernel's log says of this disk"
 						   : "look again as root"),
-			  "%s", err.text);
+			  "%s", look->err.text);
+}
+
+/* Once each, all at the same time. */
+static void look_at_all(struct be_devices *devices)
+{
+	be_autofree struct be_look *looks = be_alloc((devices->n + 1) * sizeof(*looks));
+	for (size_t i = 0; i < devices->n; i++) {
+		looks[i] = (struct be_look){ .device = &devices->v[i], .node = devices->v[i].node, .unknown = true };
+		be_look_start(&looks[i]);
+	}
+	for (size_t i = 0; i < devices->n; i++)
+		check_readable(&devices->v[i], &looks[i]);
 }
 
 static int check_device(const struct be_setup *setup, const struct be_node *plan, struct be_device *d,
@@ -135,7 +147,6 @@ static int check_device(const struct be_setup *setup, const struct be_node *plan
 {
 	be_check_identity(setup, d);
 	d->owned = owner(setup, plan, d);
-	check_readable(d);
 	if (check_use(setup, plan, d, err) != 0)
 		return be_wrap(err, "%s (%s)", d->name, d->path);
 	check_partition(setup, d);
@@ -181,6 +192,7 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 		     struct be_error *err)
 {
 	be_check_overlap(devices);
+	look_at_all(devices);
 	for (size_t i = 0; i < devices->n; i++)
 		if (check_device(setup, plan, &devices->v[i], err) != 0)
 			return -1;

@@ -175,10 +175,10 @@ static bool is_planned(const struct be_root *root, const struct be_node *stanza,
 	if (planned || !there || !be_resolve_by_content(device))
 		return planned && be_streq(planned, there);
 	/* Its name went with its old content: then it is the plan's if it is of our making. */
-	be_autofree char *type = NULL, *uuid = NULL;
+	be_autofree char *uuid = NULL;
 	struct be_error err = BE_ERROR_INIT;
-	return be_signature_filesystem(mnt_fs_get_source(fs), &type, &uuid, &err) == 0 && uuid &&
-	       be_starts(uuid, BE_UUID_PREFIX);
+	return be_signature_filesystem(mnt_fs_get_source(fs), be_get_str(stanza, "kind", ""), &uuid, &err) == 0 &&
+	       uuid && be_starts(uuid, BE_UUID_PREFIX);
 }
 
 static int compare(struct be_setup *setup, const struct be_node *stanza, struct libmnt_fs *fs, struct be_error *err)
@@ -202,9 +202,9 @@ static int compare(struct be_setup *setup, const struct be_node *stanza, struct 
 static int read_superblock(struct be_setup *setup, const struct be_node *stanza, const char *device,
 			   struct be_node *node, struct be_error *err)
 {
-	be_autofree char *type = NULL, *uuid = NULL;
+	be_autofree char *uuid = NULL;
 	be_autofree char *kernel = be_device_kernel_name(&setup->root, device, NULL);
-	if (be_signature_filesystem(device, &type, &uuid, err) != 0)
+	if (be_signature_filesystem(device, be_get_str(stanza, "kind", ""), &uuid, err) != 0)
 		return -1;
 	be_set_str(node, "uuid", uuid);
 	be_features_read(setup, stanza, kernel, uuid, node);

@@ -100,6 +100,8 @@ static bool filesystem_is_whole(const struct be_root *root, const struct be_node
 	else if (!carries(probed.v[0].signatures, probed.v[0].nsignatures, be_get_str(stanza, "kind", ""), uuid,
 			  LABEL_COMPLETE))
 		no(why, be_strf("the file system on %s has no mark of having been made to the end", paths.v[0]));
+	else if (probed.v[0].nsignatures != 1)
+		no(why, be_strf("%s carries something beside its file system", paths.v[0]));
 	else
 		whole = true;
 	be_devices_free(&probed);

@@ -178,6 +178,14 @@ static int probe_unknown(struct be_device *d, int fd, const char *node, struct b
 	return 0;
 }
 
+int be_signature_list(struct be_device *d, const char *node, struct be_error *err)
+{
+	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return be_fail_errno(err, errno, "%s cannot be opened", node);
+	return probe(d, fd, node, err);
+}
+
 int be_signature_probe(struct be_device *d, const char *node, struct be_error *err)
 {
 	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -252,19 +260,20 @@ int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *
 	return rc;
 }
 
-int be_signature_filesystem(const char *node, char **type, char **uuid, struct be_error *err)
+int be_signature_filesystem(const char *node, const char *kind, char **uuid, struct be_error *err)
 {
-	*type = *uuid = NULL;
+	char *kinds[] = { (char *)(uintptr_t)kind, NULL };
+	*uuid = NULL;
 	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s cannot be opened", node);
 	blkid_probe pr = new_probe(fd, err);
 	if (!pr)
 		return be_wrap(err, "%s", node);
-	if (blkid_do_safeprobe(pr) == 0) {
-		*type = value(pr, "TYPE");
+	blkid_probe_enable_partitions(pr, 0);
+	blkid_probe_filter_superblocks_type(pr, BLKID_FLTR_ONLYIN, kinds);
+	if (blkid_do_safeprobe(pr) == 0)
 		*uuid = value(pr, "UUID");
-	}
 	blkid_free_probe(pr);
 	return 0;
 }

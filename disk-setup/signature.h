@@ -29,12 +29,17 @@ void be_signature_uuid(const struct be_strv *paths, char uuid[37]);
  * the first or the last MiB is not all zeros. @node is opened read-only.
  */
 int be_signature_probe(struct be_device *device, const char *node, struct be_error *err) BE_MUST_CHECK;
+/* The same without a look for unknown data. */
+int be_signature_list(struct be_device *device, const char *node, struct be_error *err) BE_MUST_CHECK;
 /* Erases all signatures of @node (opened exclusively) and makes sure that none is left. Adds their names to @wiped. */
 int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *err) BE_MUST_CHECK;
 /* The type in the partition table of the partition @node: a GUID, or "0x83"; NULL when it has none. The caller frees.
  */
 char *be_signature_partition_type(const char *node);
-/* TYPE and UUID of the file system on @node, each NULL when there is none. The caller frees. */
-int be_signature_filesystem(const char *node, char **type, char **uuid, struct be_error *err) BE_MUST_CHECK;
+/*
+ * The UUID of the file system of @kind (as libblkid names it) on @node, NULL when there is none. It looks for that one
+ * kind, so it is for what was just mounted: be_signature_probe tells what else a device carries. The caller frees.
+ */
+int be_signature_filesystem(const char *node, const char *kind, char **uuid, struct be_error *err) BE_MUST_CHECK;
 
 #endif

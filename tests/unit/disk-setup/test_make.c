@@ -56,15 +56,20 @@ Test(signature, found_told_and_erased)
 	mke2fs(path, BE_UUID_PREFIX "8000-000000000000");
 	cr_assert_eq(be_signature_probe(&devices.v[1], path, &err), 0, "%s", err.text);
 	cr_assert_eq(devices.v[1].nsignatures, 1);
+	be_autofree char *made = NULL, *other = NULL;
+	cr_assert_eq(be_signature_filesystem(path, "ext4", &made, &err), 0, "%s", err.text);
+	cr_expect_str_eq(made, BE_UUID_PREFIX "8000-000000000000");
+	cr_assert_eq(be_signature_filesystem(path, "xfs", &other, &err), 0, "%s", err.text);
+	cr_expect_null(other);
 	be_autofree char *text = be_signature_text(&devices.v[1].signatures[0]);
 	cr_expect_str_eq(text, "ext4 made by mkbenchenv");
 	be_autostrv struct be_strv wiped = { 0 };
 	cr_assert_eq(be_signature_wipe(path, &wiped, &err), 0, "%s", err.text);
 	cr_assert_eq(wiped.n, 1);
 	cr_expect_str_eq(wiped.v[0], "ext4 made by mkbenchenv");
-	be_autofree char *type = NULL, *uuid = NULL;
-	cr_assert_eq(be_signature_filesystem(path, &type, &uuid, &err), 0, "%s", err.text);
-	cr_expect_null(type);
+	be_autofree char *uuid = NULL;
+	cr_assert_eq(be_signature_filesystem(path, "ext4", &uuid, &err), 0, "%s", err.text);
+	cr_expect_null(uuid);
 	unlink(path);
 	be_devices_free(&devices);
 }
