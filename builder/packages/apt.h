@@ -19,7 +19,7 @@ struct be_suite {
 	char *dir;                /* its folder in the cache: lists, apt's configuration */
 	char lists[BE_HASH_TEXT]; /* hash of the signed Release files: what the lists said */
 	bool fresh;               /* the lists were fetched by this process */
-	bool gone;                /* a download failed: the lists may name what the mirror no longer has */
+	_Atomic bool gone; /* a download failed: the lists may name what the mirror no longer has; set by any thread */
 	const struct be_cache *cache;
 	struct be_progress *progress;
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "builder/packages/deb_closure.h"
+#include "builder/packages/json_list.h"
 
 #define RULES "select-2" /* changes when the same packages and names may lead to other files */
 
@@ -203,37 +204,19 @@ static void read_picks(const struct be_closure *closure, struct be_selection *se
 	}
 }
 
-static json_t *texts(const struct be_strv *list)
-{
-	json_t *out = json_array();
-	for (size_t i = 0; i < list->n; i++)
-		json_array_append_new(out, json_string(list->v[i]));
-	return out;
-}
-
 /* {"oldest_kernel": ..., "notes": [...], "absent": [...], "picks": [[package's number, [path, ...]], ...]} */
 static char *selection_text(const struct be_selection *selection)
 {
 	json_t *picks = json_array();
 	for (size_t i = 0; i < selection->n; i++)
 		json_array_append_new(picks, json_pack("[Io]", (json_int_t)selection->picks[i].package,
-						       texts(&selection->picks[i].paths)));
-	json_t *all = json_pack("{ss?sososo}", "oldest_kernel", selection->oldest_kernel, "notes",
-				texts(&selection->notes), "absent", texts(&selection->absent), "picks", picks);
+						       be_json_list(&selection->picks[i].paths)));
+	json_t *all =
+		json_pack("{ss?sososo}", "oldest_kernel", selection->oldest_kernel, "notes",
+			  be_json_list(&selection->notes), "absent", be_json_list(&selection->absent), "picks", picks);
 	char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
 	return text;
-}
-
-static void parse_texts(json_t *list, struct be_strv *out)
-{
-	json_t *item;
-	size_t i;
-	json_array_foreach(list, i, item)
-	{
-		if (json_is_string(item))
-			be_strv_add(out, json_string_value(item));
-	}
 }
 
 static bool parse_selection(const struct be_buf *text, size_t packages, struct be_selection *selection)
@@ -242,14 +225,14 @@ static bool parse_selection(const struct be_buf *text, size_t packages, struct b
 	size_t i;
 	bool ok = json_is_array(picks);
 	selection->oldest_kernel = be_strdup(json_string_value(json_object_get(all, "oldest_kernel")));
-	parse_texts(json_object_get(all, "notes"), &selection->notes);
-	parse_texts(json_object_get(all, "absent"), &selection->absent);
+	be_json_list_read(json_object_get(all, "notes"), &selection->notes);
+	be_json_list_read(json_object_get(all, "absent"), &selection->absent);
 	selection->picks = be_alloc((json_array_size(picks) + 1) * sizeof(*selection->picks));
 	json_array_foreach(picks, i, item)
 	{
 		struct be_pick *pick = &selection->picks[selection->n++];
 		pick->package = (size_t)json_integer_value(json_array_get(item, 0));
-		parse_texts(json_array_get(item, 1), &pick->paths);
+		be_json_list_read(json_array_get(item, 1), &pick->paths);
 		ok = ok && pick->package < packages && pick->paths.n;
 	}
 	json_decref(all);

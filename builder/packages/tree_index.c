@@ -3,22 +3,15 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "builder/packages/json_list.h"
 #include "builder/packages/tree.h"
-
-static json_t *list_json(const struct be_strv *list)
-{
-	json_t *out = json_array();
-	for (size_t i = 0; i < list->n; i++)
-		json_array_append_new(out, json_string(list->v[i]));
-	return out;
-}
 
 static json_t *elf_json(const struct be_elf *elf)
 {
 	if (!elf)
 		return json_null();
-	return json_pack("[oos?s?s?]", list_json(&elf->needed), list_json(&elf->wanted), elf->runpath, elf->interpreter,
-			 elf->oldest_kernel);
+	return json_pack("[oos?s?s?]", be_json_list(&elf->needed), be_json_list(&elf->wanted), elf->runpath,
+			 elf->interpreter, elf->oldest_kernel);
 }
 
 char *be_tree_text(const struct be_tree *tree, bool offsets)
@@ -37,24 +30,13 @@ char *be_tree_text(const struct be_tree *tree, bool offsets)
 	return text;
 }
 
-static void read_list(json_t *list, struct be_strv *out)
-{
-	json_t *item;
-	size_t i;
-	json_array_foreach(list, i, item)
-	{
-		if (json_is_string(item))
-			be_strv_add(out, json_string_value(item));
-	}
-}
-
 static struct be_elf *read_elf(json_t *json)
 {
 	if (!json_is_array(json))
 		return NULL;
 	struct be_elf *elf = be_alloc(sizeof(*elf));
-	read_list(json_array_get(json, 0), &elf->needed);
-	read_list(json_array_get(json, 1), &elf->wanted);
+	be_json_list_read(json_array_get(json, 0), &elf->needed);
+	be_json_list_read(json_array_get(json, 1), &elf->wanted);
 	elf->runpath = be_strdup(json_string_value(json_array_get(json, 2)));
 	elf->interpreter = be_strdup(json_string_value(json_array_get(json, 3)));
 	elf->oldest_kernel = be_strdup(json_string_value(json_array_get(json, 4)));
