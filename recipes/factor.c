@@ -128,6 +128,17 @@ static int add_group(struct be_node *all, const struct be_node *doc, const char 
 	return 0;
 }
 
+static int check_within(const struct be_node *all, struct be_error *err)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct be_node *outer = be_get(all->items[i], "within");
+		if (outer && (outer->kind != BE_SCALAR || !has_factor(all, outer->text)))
+			return be_fail_usage(err, "%s: factor %s: `within:` names no factor", be_where(outer),
+					     be_get_str(all->items[i], "name", ""));
+	}
+	return 0;
+}
+
 struct be_node *be_factors_load(const char *data_dir, struct be_error *err)
 {
 	be_autofree char *dir = be_strf("%s/factors", data_dir);
@@ -151,5 +162,7 @@ struct be_node *be_factors_load(const char *data_dir, struct be_error *err)
 		be_fail(err, "%s: holds no factor", dir);
 		return NULL;
 	}
+	if (check_within(all, err) != 0)
+		return NULL;
 	return be_steal(&all);
 }

@@ -79,6 +79,22 @@ static bool is_text(const struct be_node *value, const char *text)
 	return value->kind == BE_SCALAR && strcmp(value->text, text) == 0;
 }
 
+/* What a factor's effect was measured within, as a file system's options within one file system, differs itself. */
+static bool is_elsewhere(const struct be_diff_input *in, const struct be_node *factor, bool observed)
+{
+	const char *name = be_get_str(factor, "within", NULL);
+	for (size_t i = 0; name && i < in->factors->n; i++) {
+		const struct be_node *outer = in->factors->items[i];
+		if (!be_streq(be_get_str(outer, "name", NULL), name))
+			continue;
+		const char *compare = be_get_str(outer, "compare", "exact");
+		be_autonode struct be_node *a = be_diff_value(in->a, name, compare, observed);
+		be_autonode struct be_node *b = be_diff_value(in->b, name, compare, observed);
+		return !be_diff_same(compare, a, b);
+	}
+	return false;
+}
+
 /* Compares one factor; true when both sides state it. */
 static bool compare_factor(const struct be_diff_input *in, const struct be_node *factor, bool observed,
 			   struct rows *rows, struct be_node *stated)
@@ -103,7 +119,7 @@ static bool compare_factor(const struct be_diff_input *in, const struct be_node 
 	double effect;
 	const struct be_node *evidence = be_diff_evidence(factor, &rank, &effect);
 	/* What was measured lay between two values, not between one and none. */
-	if (be_diff_is_none(a) || be_diff_is_none(b))
+	if (be_diff_is_none(a) || be_diff_is_none(b) || is_elsewhere(in, factor, observed))
 		effect = 0;
 	add_row(rows, name, rank == BE_DIFF_NO_RANK ? (unsigned)PLAIN : rank, effect, be_steal(&a), be_steal(&b),
 		evidence ? evidence_node(evidence, in->reports) : NULL);

@@ -14,6 +14,9 @@ static const char catalogue[] =
 	"                                  {report: R2, kind: measured, figure: '-64.5 % of files', quote: most}]}\n"
 	"- {name: options, compare: word}\n"
 	"- {name: testfile.filesystem}\n"
+	"- {name: fs.effect, within: testfile.filesystem, evidence: [{report: R2, kind: measured, figure: '90 %', "
+	"quote: "
+	"much}]}\n"
 	"- {name: noise, compare: none}\n";
 
 static const char reports[] = "reports:\n"
@@ -101,6 +104,21 @@ Test(diff, an_effect_was_measured_between_values)
 	expect_names(SIDE("small.effect: {observed: 1}, large.effect: {observed: 1}"),
 		     SIDE("small.effect: {observed: 2}, large.effect: {verdict: not applicable}"),
 		     "small.effect large.effect");
+}
+
+Test(diff, an_effect_was_measured_within_one_file_system)
+{
+	expect_names(
+		SIDE("fs.effect: {observed: 1}, small.effect: {observed: 1}, testfile.filesystem: {observed: xfs}"),
+		SIDE("fs.effect: {observed: 2}, small.effect: {observed: 2}, testfile.filesystem: {observed: xfs}"),
+		"fs.effect small.effect");
+	be_autonode struct be_node *a = SIDE("fs.effect: {observed: 1}, small.effect: {observed: 1}, "
+					     "testfile.filesystem: {observed: xfs}");
+	be_autonode struct be_node *b = SIDE("fs.effect: {observed: 2}, small.effect: {observed: 2}, "
+					     "testfile.filesystem: {observed: tmpfs}");
+	be_autonode struct be_node *diff = diff_of(a, b);
+	be_autofree char *names = names_of(diff);
+	cr_expect(be_starts(names, "small.effect fs.effect"), "%s", names);
 }
 
 Test(diff, the_same_environment)
