@@ -4,19 +4,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static volatile sig_atomic_t caught;
 static struct sigaction before[NSIG];
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-
-double be_progress_clock(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 void be_progress_start(struct be_progress *progress, bool quiet)
 {
@@ -32,7 +26,7 @@ void be_progress_clear(struct be_progress *progress)
 void be_progress_step(struct be_progress *progress, const char *name)
 {
 	be_progress_clear(progress);
-	progress->step = be_progress_clock();
+	progress->step = be_monotonic();
 	progress->open = true;
 	snprintf(progress->name, sizeof(progress->name), "%s", name);
 	be_progress_note(progress, "...");
@@ -65,7 +59,7 @@ void be_progress_done(struct be_progress *progress, const char *fmt, ...)
 {
 	va_list args;
 	va_start(args, fmt);
-	print_line(progress, progress->name, be_progress_clock() - progress->step, fmt, args);
+	print_line(progress, progress->name, be_monotonic() - progress->step, fmt, args);
 	va_end(args);
 	progress->open = false;
 }

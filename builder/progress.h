@@ -23,7 +23,6 @@ void be_progress_done(struct be_progress *progress, const char *fmt, ...) BE_PRI
 /* A line of its own for a part of a step that ran beside others. */
 void be_progress_part(struct be_progress *progress, const char *name, double seconds, const char *fmt, ...)
 	BE_PRINTF(4, 5);
-double be_progress_clock(void); /* seconds of the monotonic clock */
 /* Clears a live line, before something else is printed. */
 void be_progress_clear(struct be_progress *progress);
 

@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 #include "note.h"
 
@@ -12,13 +11,6 @@
 void be_action_free(struct be_action *action)
 {
 	be_strv_free(&action->argv);
-}
-
-double be_action_clock(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 /* The program that does the work: mkfs(8) only starts mkfs.TYPE. The caller frees. */

@@ -24,6 +24,5 @@ int be_action_run(struct be_setup *setup, const char *what, const struct be_strv
 /* Records what a library did in place of a program; @version e.g. "libmount 2.38.1". */
 void be_action_record(struct be_setup *setup, const char *what, const struct be_node *argv, double seconds, int status,
 		      const char *version);
-double be_action_clock(void); /* seconds of the monotonic clock */
 
 #endif

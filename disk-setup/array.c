@@ -1,8 +1,8 @@
 #include "array.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "look.h"
 #include "md_layout.h"
@@ -24,13 +24,13 @@ static void settle(struct be_setup *setup)
 	char *argv[] = { "udevadm", "settle", "--timeout=" SETTLE_TIMEOUT, NULL };
 	be_autorun struct be_run run = { .argv = argv, .timeout = NODE_TIMEOUT + 5 };
 	struct be_error err = BE_ERROR_INIT;
-	double start = be_action_clock();
+	double start = be_monotonic();
 	if (be_run(&run, &err) != 0 || run.status != 0)
 		be_setup_log(setup, "udevadm settle: udev is still busy");
 	be_autonode struct be_node *words = be_node_seq();
 	for (size_t i = 0; argv[i]; i++)
 		be_add_str(words, argv[i]);
-	be_action_record(setup, "settle", words, be_action_clock() - start, run.status, "systemd-udev");
+	be_action_record(setup, "settle", words, be_monotonic() - start, run.status, "systemd-udev");
 }
 
 static int stop(struct be_setup *setup, const char *kernel, struct be_error *err)
@@ -89,11 +89,11 @@ char *be_array_find(const struct be_root *root, const struct be_node *array, boo
 
 int be_array_wait(const struct be_setup *setup, const struct be_node *array, struct be_error *err)
 {
-	for (double start = be_action_clock(); be_action_clock() - start < NODE_TIMEOUT;) {
+	for (double start = be_monotonic(); be_monotonic() - start < NODE_TIMEOUT;) {
 		be_autofree char *kernel = be_array_find(&setup->root, array, true);
 		if (kernel)
 			return 0;
-		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+		be_pause(20);
 	}
 	return be_fail(err, "%s: the array does not run %.0f s after mdadm started it",
 		       be_get_str(array, "name", "md0"), NODE_TIMEOUT);

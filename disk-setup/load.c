@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "device.h"
 #include "note.h"
@@ -123,12 +123,12 @@ void be_load_link_scsi_debug(struct be_setup *setup, const struct be_node *plan)
 	size_t planned = count_planned(plan);
 	if (!planned)
 		return;
-	for (double start = be_action_clock(); be_action_clock() - start < SCSI_DEBUG_TIMEOUT;) {
+	for (double start = be_monotonic(); be_monotonic() - start < SCSI_DEBUG_TIMEOUT;) {
 		be_strv_free(&kernels);
 		list_scsi_debug(&setup->root, &kernels);
 		if (kernels.n >= planned)
 			break;
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		be_pause(50);
 	}
 	if (be_mkdirs("/dev/disk/by-id", 0755, &err) != 0)
 		be_setup_log(setup, "%s", err.text);

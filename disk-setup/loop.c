@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "device.h"
 
@@ -20,7 +21,7 @@ static void record(struct be_setup *setup, const char *what, const char *device,
 	be_add_str(argv, what);
 	be_add_str(argv, device);
 	be_add_str(argv, file);
-	be_action_record(setup, "loop", argv, be_action_clock() - start, status, "the kernel's loop");
+	be_action_record(setup, "loop", argv, be_monotonic() - start, status, "the kernel's loop");
 }
 
 /* The module makes only so many by itself. */
@@ -30,7 +31,7 @@ static void add_device(const char *device)
 	if (control >= 0 && !be_exists(device))
 		(void)!ioctl(control, LOOP_CTL_ADD, strtol(device + strlen(LOOP_PREFIX), NULL, 10));
 	for (unsigned i = 0; i < 100 && !be_exists(device); i++)
-		usleep(20000);
+		be_pause(20);
 }
 
 static int make_file(const char *file, int64_t size, struct be_error *err)
@@ -59,7 +60,7 @@ static int attach(struct be_setup *setup, const char *device, const char *file, 
 		return -1;
 	struct loop_config config = { .fd = (__u32)backing };
 	snprintf((char *)config.info.lo_file_name, sizeof(config.info.lo_file_name), "%s", file);
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = ioctl(loop, LOOP_CONFIGURE, &config), errnum = errno;
 	record(setup, "attach", device, file, start, rc != 0);
 	if (rc == 0)
@@ -92,7 +93,7 @@ static int detach(struct be_setup *setup, const char *device, const char *file, 
 	if (!be_streq(there, file))
 		return 0; /* not attached, or to somebody else's file */
 	be_autofd int loop = open(device, O_RDWR | O_CLOEXEC);
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = loop < 0 ? -1 : ioctl(loop, LOOP_CLR_FD, 0), errnum = errno;
 	record(setup, "detach", device, file, start, rc != 0);
 	if (rc != 0)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "action.h"
+#include "base/clock.h"
 #include "setup.h"
 
 static const char usage[] =
@@ -99,9 +100,9 @@ static int run(struct be_setup *setup, const struct options *options, const stru
 			return -1;
 		return rc;
 	}
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = options->undo ? be_setup_undo(setup, plan, err) : be_setup_run(setup, plan, err);
-	double seconds = be_action_clock() - start;
+	double seconds = be_monotonic() - start;
 	struct be_error print_err = BE_ERROR_INIT;
 	if (print_report(setup, seconds, rc == 0 ? err : &print_err) != 0)
 		return -1;

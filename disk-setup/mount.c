@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "device.h"
 #include "features.h"
@@ -94,9 +95,9 @@ static int mount_one(struct be_setup *setup, const struct be_node *stanza, struc
 		return -1;
 	be_support_filesystem(setup, be_get_str(stanza, "kind", ""));
 	be_setup_log(setup, "mount %s", target);
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = mount_context(stanza, target, err);
-	be_action_record(setup, "mount", be_get(stanza, "mount_argv"), be_action_clock() - start, rc != 0,
+	be_action_record(setup, "mount", be_get(stanza, "mount_argv"), be_monotonic() - start, rc != 0,
 			 libmount_version(version));
 	return rc;
 }
@@ -252,7 +253,7 @@ static int unmount(struct be_setup *setup, const char *target, struct be_error *
 	if (!cxt)
 		return be_fail(err, "%s: libmount has no memory", target);
 	char version[64];
-	double start = be_action_clock();
+	double start = be_monotonic();
 	mnt_context_disable_mtab(cxt, 1);
 	mnt_context_disable_helpers(cxt, 1);
 	mnt_context_set_target(cxt, target);
@@ -263,7 +264,7 @@ static int unmount(struct be_setup *setup, const char *target, struct be_error *
 	be_autonode struct be_node *argv = be_node_seq();
 	be_add_str(argv, "umount");
 	be_add_str(argv, target);
-	be_action_record(setup, "umount", argv, be_action_clock() - start, rc != 0, libmount_version(version));
+	be_action_record(setup, "umount", argv, be_monotonic() - start, rc != 0, libmount_version(version));
 	return rc;
 }
 

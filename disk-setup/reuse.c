@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "array.h"
 #include "filesystem.h"
@@ -182,7 +183,7 @@ static int mark(struct be_setup *setup, const char *target, struct be_error *err
 {
 	char label[FSLABEL_MAX] = LABEL_COMPLETE;
 	be_autofd int fd = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	double start = be_action_clock();
+	double start = be_monotonic();
 	if (fd < 0 || syncfs(fd) != 0)
 		return be_fail_errno(err, errno, "%s cannot be written to its device", target);
 	int rc = ioctl(fd, FS_IOC_SETFSLABEL, label), errnum = errno;
@@ -192,7 +193,7 @@ static int mark(struct be_setup *setup, const char *target, struct be_error *err
 	be_add_str(argv, "FS_IOC_SETFSLABEL");
 	be_add_str(argv, target);
 	be_add_str(argv, LABEL_COMPLETE);
-	be_action_record(setup, "mark", argv, be_action_clock() - start, rc != 0, "the kernel");
+	be_action_record(setup, "mark", argv, be_monotonic() - start, rc != 0, "the kernel");
 	if (rc != 0)
 		be_deviation(setup->deviations, "layout.earlier",
 			     "%s takes no mark of having been made to the end (%s): it will not be reused", target,

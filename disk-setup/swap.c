@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "device.h"
 #include "signature.h"
@@ -71,14 +72,14 @@ static void record(struct be_setup *setup, const struct be_node *swap, const cha
 	}
 	be_add_str(argv, path_of(swap));
 	be_autofree char *version = be_strf("Linux %s", uname(&name) == 0 ? name.release : "");
-	be_action_record(setup, what, argv, be_action_clock() - start, rc != 0, version);
+	be_action_record(setup, what, argv, be_monotonic() - start, rc != 0, version);
 }
 
 static int switch_on(struct be_setup *setup, const struct be_node *swap, struct be_error *err)
 {
 	int64_t priority = be_get_int(swap, "priority", -1);
 	int flags = priority < 0 ? 0 : SWAP_FLAG_PREFER | ((int)priority & SWAP_FLAG_PRIO_MASK);
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = swapon(path_of(swap), flags), errnum = errno;
 	record(setup, swap, "swapon", start, rc);
 	if (rc != 0)
@@ -183,7 +184,7 @@ int be_swaps_off(struct be_setup *setup, const struct be_node *plan, struct be_e
 	for (size_t i = 0; rc == 0 && i < swaps->n; i++) {
 		if (!find(&setup->root, table, swaps->items[i]))
 			continue;
-		double start = be_action_clock();
+		double start = be_monotonic();
 		rc = swapoff(path_of(swaps->items[i]));
 		int errnum = errno;
 		record(setup, swaps->items[i], "swapoff", start, rc);

@@ -1,8 +1,8 @@
 #include "sync.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "array.h"
 #include "device.h"
@@ -54,21 +54,21 @@ static int wait_for(struct be_setup *setup, const struct be_node *array, struct 
 	be_autofree char *kernel = be_array_find(&setup->root, array, true);
 	if (!kernel)
 		return be_fail(err, "%s: no such array is running", name);
-	double start = be_action_clock(), told = start, most = limit(&setup->root, kernel);
+	double start = be_monotonic(), told = start, most = limit(&setup->root, kernel);
 	while (!in_sync(&setup->root, kernel)) {
-		double now = be_action_clock();
+		double now = be_monotonic();
 		if (now - start > most)
 			return fail_sync(setup, name, kernel, most, err);
 		if (now - told >= TELL_EVERY) {
 			tell(setup, name, kernel);
 			told = now;
 		}
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		be_pause(50);
 	}
 	be_autonode struct be_node *argv = be_node_seq();
 	be_add_str(argv, "wait for md/sync_action idle");
 	be_add_str(argv, name);
-	be_action_record(setup, "sync", argv, be_action_clock() - start, 0, "the kernel's md");
+	be_action_record(setup, "sync", argv, be_monotonic() - start, 0, "the kernel's md");
 	return 0;
 }
 

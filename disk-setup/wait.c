@@ -1,18 +1,11 @@
 /* Devices arrive late: what the plan names is waited for, and what does not come is named with what is there. */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "device.h"
 
 #define WAIT_DEFAULT 300 /* seconds; LKP's own limit since 2024-01-25 */
 #define LIST_MAX 24      /* names in a message */
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static void list_missing(const struct be_root *root, const struct be_node *stanzas, struct be_strv *missing)
 {
@@ -85,7 +78,7 @@ int be_devices_wait(const struct be_root *root, const struct be_node *plan, void
 	const struct be_node *layout = be_get(plan, "layout");
 	const struct be_node *stanzas = be_get(layout, "devices");
 	int64_t limit = be_get_int(layout, "wait", WAIT_DEFAULT);
-	double start = now(), told = start;
+	double start = be_monotonic(), told = start;
 	if (!stanzas || stanzas->kind != BE_SEQ)
 		return 0;
 	for (;;) {
@@ -93,13 +86,13 @@ int be_devices_wait(const struct be_root *root, const struct be_node *plan, void
 		list_missing(root, stanzas, &missing);
 		if (!missing.n)
 			return identify_all(root, plan, stanzas, devices, err);
-		if (now() - start >= (double)limit)
+		if (be_monotonic() - start >= (double)limit)
 			return fail_missing(root, &missing, limit, err);
-		if (log && now() - told >= 10) {
+		if (log && be_monotonic() - told >= 10) {
 			be_autofree char *line = be_strf("waiting for %s (%zu missing)", missing.v[0], missing.n);
 			log(line);
-			told = now();
+			told = be_monotonic();
 		}
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		be_pause(50);
 	}
 }

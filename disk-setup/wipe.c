@@ -2,6 +2,7 @@
 
 #include <blkid/blkid.h>
 
+#include "base/clock.h"
 #include "action.h"
 #include "note.h"
 #include "signature.h"
@@ -9,7 +10,7 @@
 static int wipe(struct be_setup *setup, const char *path, const char *node, struct be_error *err)
 {
 	be_autostrv struct be_strv wiped = { 0 };
-	double start = be_action_clock();
+	double start = be_monotonic();
 	int rc = be_signature_wipe(node, &wiped, err);
 	if (rc == 0 && !wiped.n)
 		return 0;
@@ -23,7 +24,7 @@ static int wipe(struct be_setup *setup, const char *path, const char *node, stru
 		be_setup_log(setup, "%s: %s erased", path, wiped.v[i]);
 		be_add_str(argv, wiped.v[i]);
 	}
-	be_action_record(setup, "wipe", argv, be_action_clock() - start, rc != 0, version);
+	be_action_record(setup, "wipe", argv, be_monotonic() - start, rc != 0, version);
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 #include "initrd/cases.h"
 
+#include "base/clock.h"
 #include "initrd/system.h"
 #include "metrics.h"
 

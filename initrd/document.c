@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/clock.h"
 #include "initrd/machine.h"
 #include "initrd/system.h"
 

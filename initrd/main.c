@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/inventory/inventory.h"
 #include "initrd/outlet.h"
 #include "initrd/runner.h"
@@ -78,6 +79,6 @@ int main(int argc, char **argv)
 	s.link = link[0];
 	be_supervise(&s);
 	be_delivery_free(s.delivery);
-	usleep(100000); /* the host takes the last bytes of the port while the machine still runs */
+	be_pause(100); /* the host takes the last bytes of the port while the machine still runs */
 	be_system_end(s.reboot);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "base/clock.h"
 #include "disk-setup/setup.h"
 #include "initrd/modules.h"
 #include "initrd/network/network.h"

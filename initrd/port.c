@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <termios.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "initrd/system.h"
 
 #define CLASS "/sys/class/virtio-ports"
@@ -33,7 +33,7 @@ int be_port_open(const struct be_root *root, const char *name, double wait)
 		int fd = open_named(root, name);
 		if (fd >= 0 || be_monotonic() >= until)
 			return fd;
-		nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+		be_pause(20);
 	}
 }
 

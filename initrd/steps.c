@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/link.h"
 #include "initrd/system.h"
 #include "initrd/task.h"
@@ -203,7 +204,7 @@ static int wait_for_port(const struct be_guest *guest, const struct be_node *ste
 	while (port && !is_listening(&guest->root, port)) {
 		if (be_monotonic() - begin > LISTEN_SECONDS)
 			return be_fail(err, "nothing listens on TCP port %" PRId64 " after %d s", port, LISTEN_SECONDS);
-		usleep(100000);
+		be_pause(100);
 	}
 	return 0;
 }

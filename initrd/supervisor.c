@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/node.h"
 #include "initrd/cases.h"
 #include "initrd/kmsg.h"

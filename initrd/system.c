@@ -10,8 +10,9 @@
 #include <sys/reboot.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static const struct {
 	const char *type, *target, *options;
@@ -118,13 +119,6 @@ int be_system_complete(const struct be_root *root, struct be_error *err)
 		text ? "does not hold the expected text" : "is missing");
 	return be_hint(err, "look in the kernel log for \"Initramfs unpacking failed\"; give the machine more memory "
 			    "or transfer the image again");
-}
-
-double be_monotonic(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 void be_log(const char *fmt, ...)

@@ -26,7 +26,6 @@ int be_system_complete(const struct be_root *root, struct be_error *err) BE_MUST
 
 /* Prints "init: ..." with the seconds since boot on the console. */
 void be_log(const char *fmt, ...) BE_PRINTF(1, 2);
-double be_monotonic(void); /* seconds */
 
 /* Starts the machine again, or ends it; does not return. */
 _Noreturn void be_system_end(bool again);

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/observe/procs.h"
 #include "initrd/system.h"
 
 #define DAEMON_MOMENT 1.0 /* seconds in which a daemon that cannot work has ended */
 #define STOP_GRACE 2.0
-#define POLL_NS 20000000
+#define POLL_MS 20u
 
 /* How one copy ended, in memory shared with the process that watches over it. */
 struct ended {
@@ -90,7 +90,7 @@ static void wait_for_copies(struct be_task *task, struct copy *copies, size_t n,
 			task->tick(task->tick_data, leader, now - begin);
 			ticked = now;
 		}
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+		be_pause(POLL_MS);
 	}
 }
 
@@ -177,7 +177,7 @@ pid_t be_daemon_start(const struct be_task *task, struct be_error *err)
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return be_fail(err, "%s: the daemon ended at once with status %d", task->argv[0],
 				       WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+		be_pause(POLL_MS);
 	}
 	return pid;
 }
@@ -201,7 +201,7 @@ void be_daemon_stop(pid_t pid)
 	while (be_monotonic() < until) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			return;
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_NS }, NULL);
+		be_pause(POLL_MS);
 	}
 	signal_below(pid, SIGKILL);
 	kill(pid, SIGKILL);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "disk-setup/signature.h"
 #include "initrd/system.h"
 
@@ -99,7 +100,7 @@ int be_volume_find(const struct be_root *root, double wait, struct be_volume *vo
 		}
 		if (volume->node || be_monotonic() >= until)
 			break;
-		nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+		be_pause(200);
 	}
 	if (!volume->node) {
 		be_fail(err, "no disk partition or USB stick is labelled " BE_VOLUME_LABEL);

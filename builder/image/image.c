@@ -11,6 +11,7 @@
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
 #include "builder/rebuild/lock_inputs.h"
+#include "base/clock.h"
 
 static void build_free(struct be_build *build)
 {
@@ -88,11 +89,11 @@ static int find_kernel(struct be_build *build, struct be_error *err)
 static int read_kernel(struct reading *reading, struct be_error *err)
 {
 	struct be_build *build = reading->build;
-	double began = be_progress_clock();
+	double began = be_monotonic();
 	if (!build->kernel.source && find_kernel(build, err) != 0)
 		return -1;
 	int rc = be_kernel_read(&build->kernel, err);
-	reading->kernel = be_progress_clock() - began;
+	reading->kernel = be_monotonic() - began;
 	return rc;
 }
 
@@ -100,12 +101,12 @@ static int resolve(struct reading *reading, struct be_error *err)
 {
 	struct be_build *build = reading->build;
 	struct be_packages *packages = &build->packages;
-	double began = be_progress_clock();
+	double began = be_monotonic();
 	if (be_apt_resolve(&build->suite, &reading->names, packages, err) != 0)
 		return -1;
 	while (build->named < packages->n && be_strv_has(&reading->names, packages->v[build->named].name))
 		build->named++;
-	reading->resolved = be_progress_clock() - began;
+	reading->resolved = be_monotonic() - began;
 	return 0;
 }
 
@@ -115,7 +116,7 @@ static int read_files(struct reading *reading, struct be_error *err)
 	struct be_select_request *request = &reading->request;
 	if (!build->request->lock && resolve(reading, err) != 0)
 		return -1;
-	double began = be_progress_clock();
+	double began = be_monotonic();
 	build->debs = be_alloc((build->packages.n + 1) * sizeof(*build->debs));
 	for (size_t i = 0; i < build->packages.n; i++)
 		build->debs[i] = (struct be_deb){ .package = &build->packages.v[i], .tree = BE_TREE_INIT };
@@ -123,7 +124,7 @@ static int read_files(struct reading *reading, struct be_error *err)
 	request->debs = build->debs;
 	reading->recalled = be_givens_recall(&build->given, request, &build->selection);
 	int rc = reading->recalled ? 0 : be_givens_select(&build->given, request, &build->selection, err);
-	reading->files = be_progress_clock() - began;
+	reading->files = be_monotonic() - began;
 	return rc;
 }
 
@@ -349,10 +350,10 @@ static void report_memory(struct be_build *build)
 	if (getrusage(RUSAGE_SELF, &own) != 0 || getrusage(RUSAGE_CHILDREN, &children) != 0)
 		return;
 	if (children.ru_maxrss)
-		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began,
+		be_progress_part(&build->progress, "memory", be_monotonic() - build->began,
 				 "%ld MB; apt and depmod %ld MB", own.ru_maxrss / 1024, children.ru_maxrss / 1024);
 	else
-		be_progress_part(&build->progress, "memory", be_progress_clock() - build->began, "%ld MB",
+		be_progress_part(&build->progress, "memory", be_monotonic() - build->began, "%ld MB",
 				 own.ru_maxrss / 1024);
 }
 
@@ -400,7 +401,7 @@ int be_image_build(const struct be_build_request *request, struct be_error *err)
 				  .kernel = BE_KERNEL_INIT,
 				  .uki = { .stub = { .tree = BE_TREE_INIT } } };
 	be_progress_start(&build.progress, request->quiet);
-	build.began = be_progress_clock();
+	build.began = be_monotonic();
 	if (!request->shared) /* who builds several at once catches for all */
 		be_interrupt_catch();
 	int rc = build_image(&build, err);

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #define STOP_TICKS 250 /* of 20 ms until SIGKILL */
@@ -83,7 +83,7 @@ void be_daemon_stop(struct be_daemon *daemon)
 		else if (tick == STOP_TICKS)
 			kill(daemon->pid, SIGKILL);
 		else
-			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+			be_pause(20);
 	}
 	free(daemon->log);
 	daemon->log = NULL;

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "builder/lab/daemon.h"
 #include "builder/lab/follow.h"
@@ -16,7 +17,7 @@
 #include "builder/lab/runs.h"
 #include "builder/progress.h"
 
-#define TICK_NS 200000000
+#define TICK_MS 200u
 #define READY_SECONDS 20.0 /* for nginx to listen, on a busy machine */
 
 struct serve {
@@ -236,14 +237,14 @@ static bool listens(const struct serve *s)
 static int wait_ready(struct serve *s, struct be_error *err)
 {
 	struct be_error interrupted = BE_ERROR_INIT;
-	for (double until = be_progress_clock() + READY_SECONDS; be_interrupted(&interrupted) == 0;) {
+	for (double until = be_monotonic() + READY_SECONDS; be_interrupted(&interrupted) == 0;) {
 		if (be_daemon_check(&s->nginx, err) != 0 || be_daemon_check(&s->dnsmasq, err) != 0)
 			return -1;
 		if (listens(s))
 			return 0;
-		if (be_progress_clock() > until)
+		if (be_monotonic() > until)
 			return be_fail(err, "nginx: does not answer on %s:%d", s->address, s->request->port);
-		nanosleep(&(struct timespec){ .tv_nsec = TICK_NS / 4 }, NULL);
+		be_pause(TICK_MS / 4);
 	}
 	return 0;
 }
@@ -269,7 +270,7 @@ static int watch(struct serve *s, struct be_error *err)
 			return -1;
 		if (s->request->until && s->runs.results >= s->request->until)
 			return 0;
-		nanosleep(&(struct timespec){ .tv_nsec = TICK_NS }, NULL);
+		be_pause(TICK_MS);
 	}
 	return 0;
 }

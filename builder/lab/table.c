@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "builder/progress.h"
 
 void be_table_init(struct be_table *table, bool quiet)
@@ -54,7 +55,7 @@ void be_table_set(struct be_table *table, const char *machine, const char *image
 	}
 	bool fresh = !be_streq(row->stage, stage);
 	if (fresh)
-		row->since = be_progress_clock();
+		row->since = be_monotonic();
 	if (image)
 		replace(&row->image, image);
 	replace(&row->stage, stage);
@@ -75,7 +76,7 @@ static void fill(struct libscols_table *out, const struct be_table *table)
 	for (size_t i = 0; i < table->n; i++) {
 		const struct be_table_row *row = &table->rows[i];
 		struct libscols_line *line = scols_table_new_line(out, NULL);
-		be_autofree char *since = be_strf("%.0f", be_progress_clock() - row->since);
+		be_autofree char *since = be_strf("%.0f", be_monotonic() - row->since);
 		const char *cells[] = { row->machine, row->image, row->stage, since, row->detail };
 		for (size_t k = 0; line && k < BE_ARRAY_LEN(cells); k++)
 			if (scols_line_set_data(line, k, cells[k] ? cells[k] : "") != 0)

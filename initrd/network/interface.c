@@ -8,9 +8,9 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/modules.h"
 #include "initrd/system.h"
 
@@ -99,7 +99,7 @@ int be_interface_up(const struct be_root *root, const char *name, double seconds
 			return 0;
 		if (be_monotonic() >= until)
 			return be_fail(err, "%s: no link", name);
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		be_pause(50);
 	}
 }
 

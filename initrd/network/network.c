@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/node.h"
 #include "base/process.h"
 #include "initrd/network/interface.h"
@@ -92,7 +92,7 @@ static void wait_for_interfaces(const struct be_root *root, const char *bootif, 
 		be_interface_list(root, bootif, names);
 		if (names->n || be_monotonic() >= until)
 			return;
-		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		be_pause(50);
 	}
 }
 

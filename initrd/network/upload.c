@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "initrd/system.h"
 
@@ -89,7 +90,7 @@ static bool refused(int status)
 static void wait_a_while(struct be_upload *upload, double *pause)
 {
 	for (double until = be_monotonic() + *pause; be_monotonic() < until;) {
-		nanosleep(&(struct timespec){ .tv_nsec = 250000000 }, NULL);
+		be_pause(250);
 		if (upload->progress)
 			upload->progress(upload->data);
 	}

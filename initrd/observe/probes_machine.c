@@ -1,4 +1,5 @@
 /* Probes of the processor. */
+#include "base/clock.h"
 #include "initrd/observe/probes.h"
 
 #include <cpuid.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/observe/sample_cpu.h"
 #include "initrd/system.h"
 

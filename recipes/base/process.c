@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 #define FIRST_TICK 0.25 /* seconds after the start: short programs are seen too */
@@ -30,13 +30,6 @@ char *be_argv_text(char *const *argv)
 		be_buf_add_shell(&b, argv[i]);
 	}
 	return be_buf_steal(&b);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
 static _Noreturn void child(const struct be_run *run, int in, int out, int errfd, int report)
@@ -127,7 +120,7 @@ static void serve(struct be_run *run, struct pipes *p, pid_t pid, double start)
 	bool running = true;
 	if (run->stdin_data && run->stdin_len == 0)
 		be_close_fd(&p->in[1]);
-	while (running || ((p->out[0] >= 0 || p->err[0] >= 0) && now() - ended < 0.5)) {
+	while (running || ((p->out[0] >= 0 || p->err[0] >= 0) && be_monotonic() - ended < 0.5)) {
 		struct pollfd fds[3] = { { .fd = p->out[0], .events = POLLIN },
 					 { .fd = p->err[0], .events = POLLIN },
 					 { .fd = p->in[1], .events = POLLOUT } };
@@ -135,14 +128,14 @@ static void serve(struct be_run *run, struct pipes *p, pid_t pid, double start)
 		if (open)
 			poll(fds, 3, 20);
 		else if (running)
-			nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+			be_pause(2);
 		if (p->out[0] >= 0 && fds[0].revents)
 			drain(&p->out[0], &run->out, limit);
 		if (p->err[0] >= 0 && fds[1].revents)
 			drain(&p->err[0], &run->errout, limit);
 		if (p->in[1] >= 0 && fds[2].revents)
 			feed(&p->in[1], run, &sent);
-		double t = now();
+		double t = be_monotonic();
 		if (running && run->timeout > 0 && t - start > run->timeout && !killed) {
 			kill(-pid, SIGTERM);
 			run->timed_out = true;
@@ -157,7 +150,7 @@ static void serve(struct be_run *run, struct pipes *p, pid_t pid, double start)
 		int status;
 		if (running && waitpid(pid, &status, WNOHANG) == pid) {
 			running = false;
-			ended = now();
+			ended = be_monotonic();
 			run->seconds = ended - start;
 			run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 			run->status = run->signal ? 128 + run->signal : WEXITSTATUS(status);
@@ -177,7 +170,7 @@ int be_run(struct be_run *run, struct be_error *err)
 	}
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
 	sigaction(SIGPIPE, &ignore, &old);
-	double start = now();
+	double start = be_monotonic();
 	pid_t pid = fork();
 	if (pid == 0)
 		child(run, p.in[0], run->stdout_fd > 0 ? run->stdout_fd : p.out[1],

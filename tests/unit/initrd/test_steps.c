@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "initrd/document.h"
 #include "initrd/observe/facts.h"
 #include "initrd/steps.h"

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "initrd/link.h"
 #include "initrd/supervisor.h"
 #include "initrd/system.h"
