@@ -125,6 +125,26 @@ static void read_field(const struct be_mail_line *line, struct be_node *table)
 	}
 }
 
+/* "FYI, we noticed the following commit (built with gcc-11):" stands above a block that has no compiler line. */
+static void read_built_with(const struct be_mail_lines *lines, size_t at, struct be_node *table)
+{
+	static const char words[] = "commit (built with ";
+	for (size_t i = at; i-- > 0 && at - i < BLOCK_LINES;) {
+		const struct be_mail_line *line = &lines->v[i];
+		if (line->depth != lines->v[at].depth || after_any(line->text, testcase_words))
+			return;
+		const char *found = strstr(line->text, words);
+		if (!found)
+			continue;
+		found += strlen(words);
+		size_t n = strcspn(found, " )");
+		be_autofree char *compiler = be_strndup(found, n);
+		if (n && found[n] == ')')
+			be_set_str(table, "compiler", compiler);
+		return;
+	}
+}
+
 static bool is_elision(const char *text)
 {
 	return strcmp(text, "...") == 0 || strcmp(text, "[...]") == 0 || strcmp(text, "<snip>") == 0;
@@ -157,6 +177,8 @@ static struct be_node *read_block(const struct be_mail_lines *lines, size_t at, 
 			   (after_any(line->text, parameter_words) || is_elision(line->text)))
 			i = read_parameters(lines, i, table);
 	}
+	if (!be_get(table, "compiler"))
+		read_built_with(lines, at, table);
 	return table;
 }
 

@@ -105,8 +105,7 @@ struct be_node *be_mail_host(const struct be_node *table, struct be_strv *unstat
 		be_set(host, given->keys[i], be_node_clone(given->items[i]));
 	if (be_get_str(table, "machine", NULL))
 		read_machine(be_get_str(table, "machine", ""), host);
-	if (host->n)
-		be_set_str(host, "ucode", be_get_str(be_get(table, "parameters"), "ucode", NULL));
+	be_set_str(host, "ucode", be_get_str(be_get(table, "parameters"), "ucode", NULL));
 	for (size_t i = 0; i < BE_ARRAY_LEN(wanted); i++)
 		if (!be_get(host, wanted[i]))
 			be_strv_add(unstated, wanted[i]);

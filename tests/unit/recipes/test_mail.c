@@ -327,6 +327,27 @@ Test(mail, machines)
 	}
 }
 
+/* Reports of functional tests name the compiler in the first sentence alone. */
+Test(mail, built_with)
+{
+	static const char block[] =
+		"FYI, we noticed the following commit (built with gcc-9):\n"
+		"\n"
+		"commit: abcdef0123456789abcdef0123456789abcdef01 (\"fs: a subject (built with care)\")\n"
+		"https://git.example.org/linux.git master\n"
+		"\n"
+		"in testcase: xfstests\n"
+		"with following parameters:\n"
+		"\n"
+		"\tdisk: 6HDD\n"
+		"\tfs: btrfs\n"
+		"\tucode: 0x28\n";
+	be_autofree char *quoted = quote(block, "> > ", "");
+	be_autofree char *job = job_of(quoted, 1);
+	cr_expect(strstr(job, "\ncompiler: gcc-9\n"), "%s", job);
+	EXPECT_TEXT(host_of(quoted), "ucode: \"0x28\"\n");
+}
+
 Test(mail, days)
 {
 	static const struct {
