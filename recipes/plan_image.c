@@ -84,22 +84,30 @@ static int add_part(struct be_planner *p, struct image *image, const char *name,
 	return 0;
 }
 
+static bool is_sane(const char *list, const char *name)
+{
+	if (strcmp(list, "files") == 0)
+		return *name == '/' && be_is_line(name) && !strstr(name, "/../");
+	if (strcmp(list, "modules_wanted") == 0 && be_starts(name, "kernel/")) /* all of a folder */
+		return be_ends(name, "/") && be_is_name(name, "+-._/") && !strstr(name, "..");
+	return be_is_name(name, "+-._:");
+}
+
 /* A name of the job's own list is a name, not an option or a path; the position is the job's. */
 static int check_names(const struct be_planner *p, const char *list, const struct be_strv *names, size_t from,
 		       struct be_error *err)
 {
 	const struct be_node *own = be_get(be_get_path(p->plan, "workload.parameters"), list);
-	bool paths = strcmp(list, "files") == 0;
 	for (size_t i = from; i < names->n; i++) {
 		const char *name = names->v[i];
-		if (paths ? *name == '/' && be_is_line(name) && !strstr(name, "/../") : be_is_name(name, "+-._:"))
+		if (is_sane(list, name))
 			continue;
 		const char *where = "";
 		for (size_t k = 0; own && k < own->n; k++)
 			if (own->items[k]->kind == BE_SCALAR && strcmp(own->items[k]->text, name) == 0)
 				where = be_where(own->items[k]);
 		return be_fail_usage(err, "%s%s%s: '%.60s' is no %s", where, *where ? ": " : "", list, name,
-				     paths ? "absolute path" : "plain name");
+				     strcmp(list, "files") == 0 ? "absolute path" : "plain name");
 	}
 	return 0;
 }

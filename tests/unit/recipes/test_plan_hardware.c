@@ -5,10 +5,9 @@
 #include "host.h"
 #include "plan.h"
 
-/* The plan of a small job on the host `qemu` with one more key. */
-static struct be_node *plan_with(const char *key, const char *value)
+/* The plan of a job on the host `qemu` with one more key. */
+static struct be_node *plan_of(const char *job_text, const char *key, const char *value)
 {
-	static const char job_text[] = "testcase: mytest\nlkp_rules: 2023-07-06\nmytest: {argv: [\"true\"]}\n";
 	struct be_error err = BE_ERROR_INIT;
 	be_autostrv struct be_strv warnings = { 0 };
 	be_autonode struct be_node *job = be_node_load(job_text, strlen(job_text), "job", &err);
@@ -21,6 +20,11 @@ static struct be_node *plan_with(const char *key, const char *value)
 	struct be_node *plan = be_plan_make(&request, &warnings, &err);
 	cr_assert_not_null(plan, "%s", err.text);
 	return plan;
+}
+
+static struct be_node *plan_with(const char *key, const char *value)
+{
+	return plan_of("testcase: mytest\nlkp_rules: 2023-07-06\nmytest: {argv: [\"true\"]}\n", key, value);
 }
 
 static void expect_options(const char *list, const char *wanted)
@@ -53,4 +57,13 @@ Test(plan_hardware, firmware_is_given)
 	cr_expect(be_ends(be_get_str(given->items[0], "what", ""), "of firmware-realtek, firmware-bnx2"));
 	be_autonode struct be_node *none = plan_with("firmware", "[]");
 	cr_expect_null(be_get_path(none, "image.given"));
+}
+
+/* What is found on a machine that nothing is known of needs all the drivers of a kind. */
+Test(plan_hardware, inventory_takes_folders_of_drivers)
+{
+	be_autonode struct be_node *plan = plan_of("testcase: inventory\n", "nr_cpu", "1");
+	be_autostrv struct be_strv wanted = { 0 };
+	be_get_strv(be_get(plan, "image"), "modules_wanted", &wanted);
+	cr_expect(be_strv_has(&wanted, "kernel/drivers/ata/"));
 }
