@@ -43,8 +43,9 @@ struct boot_options {
 	int64_t runs; /* 0: not asked for */
 };
 
-static int take_option(struct boot_options *o, int c, char **argv)
+static int take_option(void *data, int c, char **argv)
 {
+	struct boot_options *o = data;
 	struct be_boot_request *r = &o->boot;
 	switch (c) {
 	case 'o':
@@ -119,16 +120,12 @@ int be_cmd_boot(int argc, char **argv)
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct boot_options o = { 0 };
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		int status = take_option(&o, c, argv);
-		if (status != BE_OK)
-			return status;
-	}
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = &o
+	};
+	int status;
+	if (!be_usage_take(&line, argc, argv, &status))
+		return status;
 	if (optind == argc)
 		return be_usage_error(argv[0], "needs an image folder");
 	if (!o.boot.output)
@@ -136,7 +133,7 @@ int be_cmd_boot(int argc, char **argv)
 	o.boot.image = argv[optind];
 	for (int i = optind; i < argc; i++)
 		be_strv_add(&o.images, argv[i]);
-	int status = run(&o, argv[0]);
+	status = run(&o, argv[0]);
 	be_strv_free(&o.images);
 	return status;
 }

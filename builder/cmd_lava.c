@@ -34,8 +34,9 @@ struct lava_options {
 
 enum { ALL = 256, DEVICE_TYPE, METHOD, URL };
 
-static int take_option(struct lava_options *o, int c, char **argv)
+static int take_option(void *data, int c, char **argv)
 {
+	struct lava_options *o = data;
 	switch (c) {
 	case 'o':
 		o->output = optarg;
@@ -160,16 +161,12 @@ int be_cmd_lava(int argc, char **argv)
 						 { NULL, 0, NULL, 0 } };
 	struct lava_options o = { .job.method = "ipxe" };
 	struct be_error err = BE_ERROR_INIT;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		int wrong = take_option(&o, c, argv);
-		if (wrong != BE_OK)
-			return wrong;
-	}
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &o
+	};
+	int ended;
+	if (!be_usage_take(&line, argc, argv, &ended))
+		return ended;
 	if (argc - optind != (o.folder ? 0 : 1))
 		return be_usage_error(argv[0], o.folder ? "--all DIR stands for the images" : "needs one image folder");
 	int rc = o.folder ? make_all(&o, &err) : make_one(&o, argv[optind], &err);

@@ -26,8 +26,15 @@ static const char usage[] = "Usage: mkbenchenv receive CONSOLE-LOG -o RESULT [OP
 
 enum { IMAGE = 256, DELIVERY, LIST };
 
-static int take_option(struct be_receive_request *r, bool *list, int c, char **argv)
+struct receive_options {
+	struct be_receive_request request;
+	bool list;
+};
+
+static int take_option(void *data, int c, char **argv)
 {
+	struct receive_options *o = data;
+	struct be_receive_request *r = &o->request;
 	switch (c) {
 	case 'o':
 		r->output = optarg;
@@ -42,7 +49,7 @@ static int take_option(struct be_receive_request *r, bool *list, int c, char **a
 		r->delivery = optarg;
 		return BE_OK;
 	case LIST:
-		*list = true;
+		o->list = true;
 		return BE_OK;
 	default:
 		return be_usage_option(argv, c);
@@ -58,25 +65,20 @@ int be_cmd_receive(int argc, char **argv)
 						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
-	struct be_receive_request request = { 0 };
+	struct receive_options o = { 0 };
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = &o
+	};
 	struct be_error err = BE_ERROR_INIT;
 	enum be_status status = BE_OK;
-	bool list = false;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		int wrong = take_option(&request, &list, c, argv);
-		if (wrong != BE_OK)
-			return wrong;
-	}
+	int ended;
+	if (!be_usage_take(&line, argc, argv, &ended))
+		return ended;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a console log" : "takes one console log");
-	if (!request.output && !list)
+	if (!o.request.output && !o.list)
 		return be_usage_error(argv[0], "needs -o RESULT, the folder to make, or --list");
-	request.log = argv[optind];
-	int rc = list ? be_receive_list(request.log, &err) : be_receive(&request, &status, &err);
+	o.request.log = argv[optind];
+	int rc = o.list ? be_receive_list(o.request.log, &err) : be_receive(&o.request, &status, &err);
 	return rc == 0 ? (int)status : be_command_failed(argv[0], &err);
 }

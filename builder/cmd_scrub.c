@@ -27,23 +27,27 @@ static int scrub(const char *path, const char *output, struct be_error *err)
 	return be_node_yaml(clean, &out, err) == 0 ? be_write_output(output, out.data, out.len, err) : -1;
 }
 
+static int take_option(void *data, int c, char **argv)
+{
+	const char **output = data;
+	if (c != 'o')
+		return be_usage_option(argv, c);
+	*output = optarg;
+	return BE_OK;
+}
+
 int be_cmd_scrub(int argc, char **argv)
 {
 	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	const char *output = NULL;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
-		if (c == 'o') {
-			output = optarg;
-		} else if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		} else {
-			return be_usage_option(argv, c);
-		}
-	}
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &output
+	};
+	int ended;
+	if (!be_usage_take(&line, argc, argv, &ended))
+		return ended;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one manifest, result or image");
 	struct be_error err = BE_ERROR_INIT;

@@ -21,12 +21,13 @@ static const char usage[] = "Usage: mkbenchenv verify IMAGE|MANIFEST|RESULT [--r
 			    "  --modules DIR\n"
 			    "  --program NAME=PATH\n"
 			    "  --packages DIR\n"
-			    "  --mirror URL\n";
+			    "  --mirror URL\n"
+			    "  -q, --quiet         only what differs\n";
 
 struct verify_options {
 	struct be_rebuild rebuild;
 	struct be_build_request how;
-	bool again;
+	bool again, quiet;
 };
 
 /* With every drift allowed: what differs is to be explained. */
@@ -75,6 +76,8 @@ static int report(const struct verify_options *o, const char *source, const stru
 		printf("%s\n", verified->problems.v[i]);
 	if (verified->problems.n)
 		return BE_DIFFERS;
+	if (o->quiet)
+		return BE_OK;
 	if (verified->entries)
 		printf("%s: %zu members, %zu entries, %lld bytes unpacked, all as the manifest says", source,
 		       verified->members, verified->entries, (long long)verified->unpacked);
@@ -86,9 +89,9 @@ static int report(const struct verify_options *o, const char *source, const stru
 
 enum { REBUILD = 256, KERNEL, MODULES, PROGRAM, PACKAGES, MIRROR };
 
-/* Returns -1 when the option is none. */
-static int take_option(struct verify_options *o, int c)
+static int take_option(void *data, int c, char **argv)
 {
+	struct verify_options *o = data;
 	if (c == REBUILD)
 		o->again = true;
 	else if (c == KERNEL)
@@ -101,9 +104,11 @@ static int take_option(struct verify_options *o, int c)
 		be_strv_add(&o->rebuild.lock.folders, optarg);
 	else if (c == MIRROR)
 		be_strv_add(&o->rebuild.lock.mirrors, optarg);
+	else if (c == 'q')
+		o->quiet = true;
 	else
-		return -1;
-	return 0;
+		return be_usage_option(argv, c);
+	return BE_OK;
 }
 
 static int run(struct verify_options *o, int argc, char **argv)
@@ -114,23 +119,21 @@ static int run(struct verify_options *o, int argc, char **argv)
 						 { "program", required_argument, NULL, PROGRAM },
 						 { "packages", required_argument, NULL, PACKAGES },
 						 { "mirror", required_argument, NULL, MIRROR },
+						 { "quiet", no_argument, NULL, 'q' },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct be_error err = BE_ERROR_INIT;
 	struct be_verified verified = { 0 };
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (take_option(o, c) != 0)
-			return be_usage_option(argv, c);
-	}
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":hq", .options = options, .take = take_option, .data = o
+	};
+	int status;
+	if (!be_usage_take(&line, argc, argv, &status))
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one image, manifest or result");
-	int status = verify(o, argv[optind], &verified, &err) == 0 ? report(o, argv[optind], &verified)
-								   : be_command_failed(argv[0], &err);
+	status = verify(o, argv[optind], &verified, &err) == 0 ? report(o, argv[optind], &verified)
+							       : be_command_failed(argv[0], &err);
 	be_verified_free(&verified);
 	return status;
 }

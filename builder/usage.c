@@ -32,6 +32,22 @@ int be_usage_option(char **argv, int answer)
 	return be_usage_error(argv[0], "unknown option -%c", optopt);
 }
 
+bool be_usage_take(const struct be_command_line *line, int argc, char **argv, int *status)
+{
+	opterr = 0;
+	*status = BE_OK;
+	for (int c; (c = getopt_long(argc, argv, line->letters, line->options, NULL)) != -1;) {
+		if (c == 'h') {
+			fputs(line->usage, stdout);
+			return false;
+		}
+		*status = line->take(line->data, c, argv);
+		if (*status != BE_OK)
+			return false;
+	}
+	return true;
+}
+
 int be_usage_number(const char *command, const char *option, const char *text, int64_t most, int64_t *value)
 {
 	if (be_parse_int(text, value) && *value > 0 && *value <= most)
