@@ -25,7 +25,8 @@ static const char usage[] = "Usage: mkbenchenv serve IMAGE... --interface IF -o 
 			    "  -o, --output RESULTS folder for the results\n"
 			    "  --map MAC=IMAGE[,NAME]\n"
 			    "                       the image of one machine, and a name for it; may be repeated.\n"
-			    "                       With it, machines that are not named are not booted\n"
+			    "                       With it, machines that are not named are not booted. Several of\n"
+			    "                       one machine: these images in turn, each after the run before\n"
 			    "  --proxy-dhcp         another DHCP server gives the addresses (default)\n"
 			    "  --dhcp FIRST,LAST    give addresses of this range; for a network of its own\n"
 			    "  --loader ipxe|pxelinux|grub\n"
@@ -91,8 +92,9 @@ static bool plain_words(const char *text)
 	return plain(text, " ");
 }
 
-static int take_option(struct command *command, int c, char **argv)
+static int take_option(void *data, int c, char **argv)
 {
+	struct command *command = data;
 	struct be_serve_request *r = &command->request;
 	switch (c) {
 	case INTERFACE:
@@ -153,10 +155,6 @@ static int check(const struct command *command, const char *name)
 		return be_usage_error(name, "needs -o RESULTS, the folder for the results");
 	if (command->proxy && r->range)
 		return be_usage_error(name, "--proxy-dhcp and --dhcp exclude each other");
-	if (r->loader == BE_LOADER_PXELINUX && !r->range)
-		return be_usage_error(
-			name, "--loader pxelinux: only the DHCP server itself can tell pxelinux where its files "
-			      "are, so --dhcp is needed");
 	if (r->loader == BE_LOADER_GRUB && r->port != PORT)
 		return be_usage_error(name, "--port: GRUB knows only port %d", PORT);
 	return BE_OK;
@@ -193,24 +191,19 @@ int be_cmd_serve(int argc, char **argv)
 						 { NULL, 0, NULL, 0 } };
 	struct command command = { .request = { .port = PORT, .limit = LIMIT } };
 	be_autostrv struct be_strv images = { 0 };
-	int status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			be_strv_free(&command.maps);
-			return BE_OK;
-		}
-		status = take_option(&command, c, argv);
-	}
-	for (int i = optind; i < argc; i++)
-		be_strv_add(&images, argv[i]);
-	command.request.images = &images;
-	command.request.maps = &command.maps;
-	if (status == BE_OK)
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = &command
+	};
+	int status;
+	if (be_usage_take(&line, argc, argv, &status)) {
+		for (int i = optind; i < argc; i++)
+			be_strv_add(&images, argv[i]);
+		command.request.images = &images;
+		command.request.maps = &command.maps;
 		status = check(&command, argv[0]);
-	if (status == BE_OK)
-		status = run(&command, argv[0]);
+		if (status == BE_OK)
+			status = run(&command, argv[0]);
+	}
 	be_strv_free(&command.maps);
 	return status;
 }

@@ -13,15 +13,16 @@ static double megabytes(int64_t bytes)
 
 static int check_cmdline(const struct be_limits *image, struct be_strv *warnings, struct be_error *err)
 {
-	size_t len = strlen(image->cmdline);
+	size_t place = image->place ? strlen(image->place) + 1 : 0, len = strlen(image->cmdline) + place;
 	if (len > BE_CMDLINE_MAX) {
 		be_fail_usage(err,
 			      "the kernel command line has %zu characters, more than the %d that an x86 kernel keeps "
 			      "(COMMAND_LINE_SIZE 2048): the rest would be cut off unseen",
 			      len, BE_CMDLINE_MAX);
-		return be_hint(err, "shorten the job's kernel_cmdline, boot_params or environment:");
+		return be_hint(err, "shorten the job's kernel_cmdline, boot_params or environment:%s",
+			       place ? ", or --append" : "");
 	}
-	if (len + BE_CMDLINE_PLACE > BE_CMDLINE_MAX)
+	if (!place && len + BE_CMDLINE_PLACE > BE_CMDLINE_MAX)
 		be_strv_addf(
 			warnings,
 			"the kernel command line has %zu characters; a kernel keeps %d, and console and delivery of "
@@ -135,7 +136,8 @@ static void load_config(const struct be_image_folder *image, struct be_kernel *k
 	kernel->release = be_strdup(be_get_str(be_get_path(image->manifest, "lock.kernel"), "release", NULL));
 }
 
-int be_limits_check_folder(const struct be_image_folder *image, struct be_strv *warnings, struct be_error *err)
+int be_limits_check_folder(const struct be_image_folder *image, const char *place, struct be_strv *warnings,
+			   struct be_error *err)
 {
 	be_autokernel struct be_kernel kernel = BE_KERNEL_INIT;
 	const struct be_node *compressor = be_get_path(image->manifest, "lock.compressor");
@@ -143,6 +145,7 @@ int be_limits_check_folder(const struct be_image_folder *image, struct be_strv *
 	load_config(image, &kernel);
 	struct be_limits limits = { .plan = image->plan,
 				    .cmdline = image->cmdline,
+				    .place = place,
 				    .initrd = be_get_int(initrd, "size", 0),
 				    .unpacked = be_get_int(initrd, "unpacked", 0),
 				    .compressor = be_get_str(compressor, "name", NULL),

@@ -22,6 +22,7 @@
 struct be_limits {
 	const struct be_node *plan;
 	const char *cmdline;
+	const char *place;              /* the words that the place of boot adds to it; NULL: not known yet */
 	int64_t initrd, unpacked;       /* bytes */
 	const char *compressor;         /* of the initrd: zstd, gzip, none */
 	const struct be_kernel *kernel; /* its configuration, which may be unknown */
@@ -31,8 +32,8 @@ struct be_limits {
  * drivers that the host file asks for and the kernel lacks, are added to @warnings.
  */
 int be_limits_check(const struct be_limits *image, struct be_strv *warnings, struct be_error *err) BE_MUST_CHECK;
-/* The same for an image folder. */
-int be_limits_check_folder(const struct be_image_folder *image, struct be_strv *warnings,
+/* The same for an image folder that is booted with the words @place. */
+int be_limits_check_folder(const struct be_image_folder *image, const char *place, struct be_strv *warnings,
 			   struct be_error *err) BE_MUST_CHECK;
 
 #endif

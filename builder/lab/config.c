@@ -13,13 +13,52 @@ static char *server_of(const struct be_lab_config *c)
 	return c->port == 80 ? be_strdup(c->address) : be_strf("%s:%d", c->address, c->port);
 }
 
+char *be_lab_place(const struct be_lab_config *c)
+{
+	be_autofree char *server = server_of(c);
+	/* pxelinux and GRUB tell the kernel by which name it was loaded. */
+	be_autofree char *folder =
+		c->loader == BE_LOADER_IPXE ? be_strdup("") : be_strf("http://%s/run/%032d/%012d/", server, 0, 0);
+	return be_strf(BE_LAB_CONSOLE " BOOT_IMAGE=%svmlinuz initrd=%sinitrd.img BOOTIF=01-00-00-00-00-00-00 "
+				      "benchenv.deliver=http://%s/put/%032d%s%s",
+		       folder, folder, server, 0, *c->append ? " " : "", c->append);
+}
+
+/* How the loaders that read nothing from DHCP come to know this server; for servers that are set up by hand. */
+static void add_made(const struct be_lab_config *c, const char *server, struct be_buf *out)
+{
+	if (c->loader == BE_LOADER_PXELINUX)
+		be_buf_addf(out,
+			    "# lpxelinux.0 has its folder in itself, by\n"
+			    "# pxelinux-options --after path-prefix http://%s" BE_LAB_PXELINUX " lpxelinux.0\n",
+			    server);
+	if (c->loader == BE_LOADER_GRUB)
+		be_buf_addf(out,
+			    "# grub.pxe and grub.efi are made by grub-mkimage --config FILE, of this one line:\n"
+			    "# configfile (http,%s)/grub/$net_default_mac\n",
+			    server);
+}
+
+/*
+ * UEFI's HTTP boot (UEFI specification, 24.7): the firmware says HTTPClient and architecture 16, wants the same word
+ * back, and loads a URL. Who gives the addresses answers with the word as an option; a proxy does so to those that it
+ * takes for PXE clients.
+ */
+static void add_http_boot(const struct be_lab_config *c, const char *server, const char *next, struct be_buf *out)
+{
+	be_buf_addf(out, "dhcp-match=set:http64,option:client-arch,16\n%s",
+		    c->range ? "dhcp-option-force=tag:http64,60,HTTPClient\n"
+			     : "dhcp-pxe-vendor=PXEClient,HTTPClient\n");
+	be_buf_addf(out, "dhcp-boot=tag:!ipxe,tag:http64,http://%s/" BE_LAB_IPXE_EFI "%s\n", server, next);
+}
+
 /* Which file each kind of firmware gets. */
 static void add_boot(const struct be_lab_config *c, struct be_buf *out)
 {
 	static const struct {
 		const char *bios, *efi;
 	} files[] = {
-		[BE_LOADER_IPXE] = { "undionly.kpxe", "snponly.efi" },
+		[BE_LOADER_IPXE] = { "undionly.kpxe", BE_LAB_IPXE_EFI },
 		[BE_LOADER_PXELINUX] = { "lpxelinux.0", NULL },
 		[BE_LOADER_GRUB] = { "grub.pxe", "grub.efi" },
 	};
@@ -28,16 +67,14 @@ static void add_boot(const struct be_lab_config *c, struct be_buf *out)
 	be_autofree char *next = c->range ? be_strdup("") : be_strf(",,%s", c->address);
 	bool ipxe = c->loader == BE_LOADER_IPXE;
 	const char *bios = files[c->loader].bios, *efi = files[c->loader].efi, *other = ipxe ? "tag:!ipxe," : "";
-	if (ipxe)
+	add_made(c, server, out);
+	if (ipxe) {
 		be_buf_addf(out, "dhcp-boot=tag:ipxe,http://%s/boot.ipxe%s\n", server, next);
+		add_http_boot(c, server, next, out);
+	}
 	be_buf_addf(out, "dhcp-boot=%stag:bios,%s%s\n", other, bios, next);
 	if (efi)
 		be_buf_addf(out, "dhcp-boot=%stag:efi64,%s%s\n", other, efi, next);
-	if (c->loader == BE_LOADER_PXELINUX)
-		be_buf_addf(out,
-			    "# The folder that lpxelinux.0 looks into.\n"
-			    "dhcp-option-force=210,http://%s/pxelinux/\n",
-			    server);
 	if (c->range)
 		return;
 	be_buf_addf(out, "pxe-service=%sX86PC,\"mkbenchenv\",%s\n", other, bios);
@@ -93,18 +130,30 @@ static void add_string(struct be_buf *out, const char *text)
 			be_buf_addc(out, *p);
 }
 
+/* A pattern for the machine's address, as any loader writes it. */
+static void add_mac(const char *mac, struct be_buf *out)
+{
+	be_buf_adds(out, "\t\t\"~*^");
+	for (const char *p = mac; *p; p++)
+		if (*p == ':')
+			be_buf_adds(out, "[:-]");
+		else
+			be_buf_addc(out, *p);
+	be_buf_adds(out, "$\" ");
+}
+
 static void add_maps(const struct be_lab_config *c, struct be_buf *out)
 {
 	be_buf_adds(out, "\t# Which image a machine gets; \"\": none.\n\tmap $mac $image {\n");
 	be_buf_addf(out, "\t\tdefault \"%s\";\n", c->n_maps ? "" : c->images[0].id);
 	for (size_t i = 0; i < c->n_maps; i++) {
-		be_buf_adds(out, "\t\t\"~*^");
-		for (const char *p = c->maps[i].mac; *p; p++)
-			if (*p == ':')
-				be_buf_adds(out, "[:-]");
-			else
-				be_buf_addc(out, *p);
-		be_buf_addf(out, "$\" \"%s\";\n", c->maps[i].image);
+		add_mac(c->maps[i].mac, out);
+		be_buf_addf(out, "\"%s\";\n", c->maps[i].image);
+	}
+	be_buf_adds(out, "\t}\n\t# And which of its images that is.\n\tmap $mac $turn {\n\t\tdefault 0;\n");
+	for (size_t i = 0; i < c->n_maps; i++) {
+		add_mac(c->maps[i].mac, out);
+		be_buf_addf(out, "%zu;\n", c->maps[i].turn);
 	}
 	be_buf_adds(out, "\t}\n\tgeo $dollar {\n\t\tdefault \"$\";\n\t}\n");
 	be_buf_adds(out, "\tmap $image $arguments {\n\t\tdefault \"\";\n");
@@ -143,7 +192,7 @@ static void add_questions(const struct be_lab_config *c, struct be_buf *out)
 	be_boot_file_pxelinux("$arguments", folder, words.data, &pxelinux);
 	add_question("/ipxe/", ipxe.data, out);
 	add_question("/grub/", grub.data, out);
-	add_question("/pxelinux/pxelinux.cfg/01-", pxelinux.data, out);
+	add_question(BE_LAB_PXELINUX "pxelinux.cfg/01-", pxelinux.data, out);
 }
 
 /* A PUT is taken when the run's folder is there and the part is not. */
@@ -185,7 +234,8 @@ void be_lab_nginx(const struct be_lab_config *c, struct be_buf *out)
 	be_buf_addf(
 		out,
 		"\tlog_format run escape=json '{\"method\":\"$request_method\",\"uri\":\"$uri\","
-		"\"status\":\"$status\",\"mac\":\"$mac\",\"image\":\"$image\",\"token\":\"$request_id\","
+		"\"status\":\"$status\",\"mac\":\"$mac\",\"image\":\"$image\",\"turn\":\"$turn\",\"token\":\"$request_"
+		"id\","
 		"\"client\":\"$remote_addr\",\"sent\":\"$body_bytes_sent\",\"complete\":\"$request_completion\"}';\n"
 		"\taccess_log %s/" BE_LAB_ACCESS_LOG " run;\n",
 		c->state);
@@ -196,12 +246,15 @@ void be_lab_nginx(const struct be_lab_config *c, struct be_buf *out)
 		    "\t\tset $mac \"\";\n"
 		    "\t\tlocation / {\n\t\t\treturn 404;\n\t\t}\n"
 		    "\t\tlocation = /boot.ipxe {\n\t\t\talias %s/" BE_LAB_STATIC "/boot.ipxe;\n\t\t}\n"
-		    "\t\tlocation = /pxelinux/ldlinux.c32 {\n\t\t\talias %s/" BE_LAB_STATIC "/ldlinux.c32;\n\t\t}\n"
+		    "\t\tlocation = " BE_LAB_PXELINUX "ldlinux.c32 {\n\t\t\talias %s/" BE_LAB_STATIC
+		    "/ldlinux.c32;\n\t\t}\n"
+		    "\t\tlocation = /" BE_LAB_IPXE_EFI " {\n\t\t\talias %s/" BE_LAB_TFTP "/" BE_LAB_IPXE_EFI
+		    ";\n\t\t}\n"
 		    "\t\tlocation ~ \"^/run/" TOKEN_PATTERN
 		    "/(?<id>[0-9a-f]{12})/(?<file>vmlinuz|initrd\\.img|boot\\.ipxe|grub\\.cfg)$\" {\n"
 		    "\t\t\talias %s/" BE_LAB_IMAGES "/$id/$file;\n"
 		    "\t\t}\n",
-		    c->address, c->port, c->state, c->state, c->state);
+		    c->address, c->port, c->state, c->state, c->state, c->state);
 	add_questions(c, out);
 	add_uploads(c, out);
 	be_buf_adds(out, "\t}\n}\n");
@@ -214,6 +267,12 @@ void be_lab_first_ipxe(const struct be_lab_config *c, struct be_buf *out)
 		    "#!ipxe\n"
 		    "chain http://%s/ipxe/${netX/mac:hexhyp} || exit\n",
 		    server);
+}
+
+char *be_lab_pxelinux_prefix(const struct be_lab_config *c)
+{
+	be_autofree char *server = server_of(c);
+	return be_strf("http://%s" BE_LAB_PXELINUX, server);
 }
 
 void be_lab_first_grub(const struct be_lab_config *c, struct be_buf *out)

@@ -12,7 +12,8 @@ enum be_loader { BE_LOADER_IPXE, BE_LOADER_PXELINUX, BE_LOADER_GRUB };
 /* A machine that may boot. */
 struct be_lab_map {
 	char mac[18];      /* "52:54:00:12:34:56", small letters */
-	const char *image; /* 12 hex digits */
+	const char *image; /* 12 hex digits; "": none any more */
+	size_t turn;       /* of its images, from 0; the log of requests holds it */
 };
 
 struct be_lab_image {
@@ -45,12 +46,19 @@ struct be_lab_config {
 #define BE_LAB_LEASES "leases" /* dnsmasq's */
 #define BE_LAB_ACCESS_LOG BE_LAB_LOG "/access.log"
 
+#define BE_LAB_PXELINUX "/pxelinux/"  /* folder of the URLs that pxelinux asks for */
+#define BE_LAB_IPXE_EFI "snponly.efi" /* below tftp; UEFI firmware gets it by TFTP or HTTP */
+
 #define BE_LAB_PART_MAX (8 << 20) /* bytes of one PUT: initrd/network/upload.h sends no larger ones */
 
+/* The words that the loader adds to a kernel's command line, as long as they can be. The caller frees. */
+char *be_lab_place(const struct be_lab_config *config);
 void be_lab_dnsmasq(const struct be_lab_config *config, struct be_buf *out);
 void be_lab_nginx(const struct be_lab_config *config, struct be_buf *out);
 /* What iPXE loads first, whoever it is: it asks again with its address. */
 void be_lab_first_ipxe(const struct be_lab_config *config, struct be_buf *out);
+/* Where pxelinux finds what it reads, a URL that is written into it. The caller frees. */
+char *be_lab_pxelinux_prefix(const struct be_lab_config *config);
 /* The same for GRUB; it is built into the loader. */
 void be_lab_first_grub(const struct be_lab_config *config, struct be_buf *out);
 

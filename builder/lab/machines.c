@@ -14,13 +14,14 @@ void be_machines_free(struct be_machines *m)
 {
 	for (size_t i = 0; i < m->n_images; i++)
 		be_image_folder_free(&m->folders[i]);
-	for (size_t i = 0; i < m->n_maps; i++)
-		free(m->names[i]);
+	for (size_t i = 0; i < m->n; i++) {
+		free(m->v[i].name);
+		free(m->v[i].images);
+	}
 	free(m->images);
 	free(m->folders);
 	free(m->ids);
-	free(m->maps);
-	free(m->names);
+	free(m->v);
 	*m = (struct be_machines){ 0 };
 }
 
@@ -38,16 +39,34 @@ bool be_mac_parse(const char *text, char mac[18])
 	return true;
 }
 
+struct be_machine *be_machines_find(const struct be_machines *m, const char *mac)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->v[i].mac, mac) == 0)
+			return &m->v[i];
+	return NULL;
+}
+
 char *be_machines_name(const struct be_machines *m, const char *mac)
 {
-	for (size_t i = 0; i < m->n_maps; i++)
-		if (strcmp(m->maps[i].mac, mac) == 0 && m->names[i])
-			return be_strdup(m->names[i]);
+	const struct be_machine *machine = be_machines_find(m, mac);
+	if (machine && machine->name)
+		return be_strdup(machine->name);
 	char *name = be_strdup(mac);
 	for (char *p = name; *p; p++)
 		if (*p == ':')
 			*p = '-';
 	return name;
+}
+
+void be_machines_maps(const struct be_machines *m, struct be_lab_map *maps)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		const struct be_machine *machine = &m->v[i];
+		maps[i] = (struct be_lab_map){ .turn = machine->turn };
+		snprintf(maps[i].mac, sizeof(maps[i].mac), "%s", machine->mac);
+		maps[i].image = machine->turn < machine->n_images ? machine->images[machine->turn] : "";
+	}
 }
 
 /* Loaders read the line by rules of their own; what one of them would take for something else is refused. */
@@ -62,14 +81,18 @@ static int check_cmdline(const char *folder, const char *cmdline, struct be_erro
 	return 0;
 }
 
-/* The limits that were checked when it was built, by the rules of today. */
-static int check_limits(const char *path, const struct be_image_folder *folder, struct be_error *err)
+/* What was checked when they were built, by the rules of today. */
+int be_machines_check(const struct be_machines *m, const struct be_serve_request *request, const char *place,
+		      struct be_error *err)
 {
-	be_autostrv struct be_strv warnings = { 0 };
-	if (be_limits_check_folder(folder, &warnings, err) != 0)
-		return be_wrap(err, "%s", path);
-	for (size_t i = 0; i < warnings.n; i++)
-		fprintf(stderr, "serve: %s: %s\n", path, warnings.v[i]);
+	for (size_t i = 0; i < m->n_images; i++) {
+		const char *path = request->images->v[i];
+		be_autostrv struct be_strv warnings = { 0 };
+		if (be_limits_check_folder(&m->folders[i], place, &warnings, err) != 0)
+			return be_wrap(err, "%s", path);
+		for (size_t k = 0; k < warnings.n; k++)
+			fprintf(stderr, "serve: %s: %s\n", path, warnings.v[k]);
+	}
 	return 0;
 }
 
@@ -86,8 +109,7 @@ static int read_images(struct be_machines *m, const struct be_strv *paths, struc
 		const char *id = be_get_str(be_get(folder->manifest, "image"), "id", "");
 		if (strlen(id) != 12 || strspn(id, "0123456789abcdef") != 12)
 			return be_fail(err, "%s/manifest.yaml: image.id is no id", paths->v[i]);
-		if (check_cmdline(paths->v[i], folder->cmdline, err) != 0 ||
-		    check_limits(paths->v[i], folder, err) != 0)
+		if (check_cmdline(paths->v[i], folder->cmdline, err) != 0)
 			return -1;
 		snprintf(m->ids[i], sizeof(m->ids[i]), "%s", id);
 		m->images[i] = (struct be_lab_image){ .id = m->ids[i], .cmdline = folder->cmdline };
@@ -113,30 +135,45 @@ static const char *find_image(const struct be_machines *m, const struct be_strv 
 	return found && *found ? found : NULL;
 }
 
+/* The machine's name, which may be given with any of its images; two machines cannot share one. */
+static int set_name(const struct be_machines *m, struct be_machine *machine, const char *name, struct be_error *err)
+{
+	if (!*name || *name == '.' || strlen(name) > 64 || strspn(name, NAME_CHARS) != strlen(name))
+		return be_fail_usage(err, "\"%s\" cannot be the name of a folder", name);
+	for (size_t i = 0; i < m->n; i++)
+		if (&m->v[i] != machine && be_streq(m->v[i].name, name))
+			return be_fail_usage(err, "another machine is called \"%s\"", name);
+	if (machine->name && strcmp(machine->name, name) != 0)
+		return be_fail_usage(err, "the machine is called \"%s\" elsewhere", machine->name);
+	if (!machine->name)
+		machine->name = be_strdup(name);
+	return 0;
+}
+
 /* "MAC=IMAGE" or "MAC=IMAGE,NAME" */
 static int read_map(struct be_machines *m, const struct be_strv *paths, const char *text, struct be_error *err)
 {
 	be_autofree char *copy = be_strdup(text);
-	char *image = strchr(copy, '='), *name = image ? strchr(image, ',') : NULL;
-	struct be_lab_map map;
+	char *image = strchr(copy, '='), *name = image ? strchr(image, ',') : NULL, mac[18];
 	if (!image)
-		return be_fail_usage(err, "--map %s: is no MAC=IMAGE", text);
+		return be_fail_usage(err, "is no MAC=IMAGE");
 	*image++ = '\0';
 	if (name)
 		*name++ = '\0';
-	if (!be_mac_parse(copy, map.mac))
-		return be_fail_usage(err, "--map %s: \"%s\" is no address as 52:54:00:12:34:56 is", text, copy);
-	map.image = find_image(m, paths, image);
-	if (!map.image)
-		return be_fail_usage(err, "--map %s: %s is none of the images that are served", text, image);
-	if (name && (!*name || *name == '.' || strlen(name) > 64 || strspn(name, NAME_CHARS) != strlen(name)))
-		return be_fail_usage(err, "--map %s: \"%s\" cannot be the name of a folder", text, name);
-	for (size_t i = 0; i < m->n_maps; i++)
-		if (strcmp(m->maps[i].mac, map.mac) == 0 || (name && be_streq(m->names[i], name)))
-			return be_fail_usage(err, "--map %s: the machine is named twice", text);
-	m->maps[m->n_maps] = map;
-	m->names[m->n_maps++] = be_strdup(name);
-	return 0;
+	if (!be_mac_parse(copy, mac))
+		return be_fail_usage(err, "\"%s\" is no address as 52:54:00:12:34:56 is", copy);
+	const char *id = find_image(m, paths, image);
+	if (!id)
+		return be_fail_usage(err, "%s is none of the images that are served", image);
+	struct be_machine *machine = be_machines_find(m, mac);
+	if (!machine) {
+		machine = &m->v[m->n++];
+		*machine = (struct be_machine){ 0 };
+		snprintf(machine->mac, sizeof(machine->mac), "%s", mac);
+	}
+	machine->images = be_realloc(machine->images, machine->n_images + 1, sizeof(*machine->images));
+	machine->images[machine->n_images++] = id;
+	return name ? set_name(m, machine, name, err) : 0;
 }
 
 int be_machines_read(struct be_machines *m, const struct be_serve_request *request, struct be_error *err)
@@ -144,14 +181,68 @@ int be_machines_read(struct be_machines *m, const struct be_serve_request *reque
 	*m = (struct be_machines){ 0 };
 	if (read_images(m, request->images, err) != 0)
 		return -1;
-	m->maps = be_alloc((request->maps->n + 1) * sizeof(*m->maps));
-	m->names = be_alloc((request->maps->n + 1) * sizeof(*m->names));
+	m->v = be_alloc((request->maps->n + 1) * sizeof(*m->v));
 	for (size_t i = 0; i < request->maps->n; i++)
 		if (read_map(m, request->images, request->maps->v[i], err) != 0)
-			return -1;
-	if (m->n_images > 1 && !m->n_maps) {
+			return be_wrap(err, "--map %s", request->maps->v[i]);
+	if (m->n_images > 1 && !m->n) {
 		be_fail_usage(err, "%zu images, and nothing says which machine gets which", m->n_images);
 		return be_hint(err, "give --map MAC=IMAGE for each machine");
 	}
 	return 0;
+}
+
+bool be_machine_advance(struct be_machine *machine, size_t turn)
+{
+	if (machine->n_images < 2 || turn < machine->turn || turn >= machine->n_images)
+		return false;
+	machine->turn = turn + 1;
+	return true;
+}
+
+static struct be_node *queue_of(const struct be_machine *machine)
+{
+	struct be_node *queue = be_node_map(), *images = be_node_seq();
+	be_set_str(queue, "mac", machine->mac);
+	for (size_t i = 0; i < machine->n_images; i++)
+		be_add(images, be_node_str(machine->images[i]));
+	be_set(queue, "images", images);
+	be_set_int(queue, "turn", (int64_t)machine->turn);
+	return queue;
+}
+
+static bool is_same_queue(const struct be_machine *machine, const struct be_node *queue)
+{
+	be_autostrv struct be_strv images = { 0 };
+	be_get_strv(queue, "images", &images);
+	bool same = strcmp(be_get_str(queue, "mac", ""), machine->mac) == 0 && images.n == machine->n_images;
+	for (size_t i = 0; same && i < images.n; i++)
+		same = strcmp(images.v[i], machine->images[i]) == 0;
+	return same;
+}
+
+void be_machines_load_turns(struct be_machines *m, const char *path)
+{
+	struct be_error none = BE_ERROR_INIT;
+	be_autonode struct be_node *doc = be_exists(path) ? be_node_load_file(path, &none) : NULL;
+	const struct be_node *queues = be_get(doc, "queues");
+	bool same = queues && queues->kind == BE_SEQ && queues->n == m->n, left = false;
+	for (size_t i = 0; same && i < m->n; i++) {
+		int64_t turn = be_get_int(queues->items[i], "turn", -1);
+		same = is_same_queue(&m->v[i], queues->items[i]) && turn >= 0 && turn <= (int64_t)m->v[i].n_images;
+		left = left || (m->v[i].n_images > 1 && turn < (int64_t)m->v[i].n_images);
+	}
+	for (size_t i = 0; same && left && i < m->n; i++)
+		m->v[i].turn = (size_t)be_get_int(queues->items[i], "turn", 0);
+}
+
+int be_machines_save_turns(const struct be_machines *m, const char *path, struct be_error *err)
+{
+	be_autonode struct be_node *doc = be_node_map();
+	be_autobuf struct be_buf text = { 0 };
+	struct be_node *queues = be_node_seq();
+	for (size_t i = 0; i < m->n; i++)
+		be_add(queues, queue_of(&m->v[i]));
+	be_set(doc, "queues", queues);
+	return be_node_yaml(doc, &text, err) != 0 ? -1 : be_write_file(path, text.data, text.len, 0600, err);
 }

@@ -172,6 +172,8 @@ static int conclude(struct be_runs *runs, struct be_lab_run *run, const char *re
 	be_autofree char *record = record_of(runs, run->token, ".yaml");
 	if (rename(spool, parts) != 0 && errno != ENOENT)
 		return be_fail_errno(err, errno, "%s: cannot be taken", spool);
+	if (runs->ended && runs->ended(runs->data, run, err) != 0)
+		return -1;
 	size_t n;
 	if (be_parts_size(parts, &n) > 0) {
 		if (write_result(runs, run, parts, reason, err) != 0)
@@ -194,6 +196,7 @@ static int write_record(const struct be_runs *runs, const struct be_lab_run *run
 	be_set_str(doc, "machine", run->machine);
 	be_set_str(doc, "mac", run->mac);
 	be_set_str(doc, "image", run->image);
+	be_set_int(doc, "turn", run->turn);
 	be_set_int(doc, "begun", run->begun);
 	be_set_int(doc, "deadline", run->deadline);
 	return be_node_yaml(doc, &text, err) != 0 ? -1 : be_write_file(path, text.data, text.len, 0600, err);
@@ -226,19 +229,19 @@ static int64_t plan_timeout(const struct be_runs *runs, const char *id)
 	return be_get_int(plan, "timeout", 7200);
 }
 
-int be_runs_begin(struct be_runs *runs, const char *token, const char *mac, const char *machine, const char *image,
-		  struct be_error *err)
+int be_runs_begin(struct be_runs *runs, const char *token, const struct be_lab_run *asked, struct be_error *err)
 {
 	if (!is_token(token) || be_runs_find(runs, token))
 		return 0;
-	if (end_earlier(runs, mac, err) != 0)
+	if (end_earlier(runs, asked->mac, err) != 0)
 		return -1;
 	struct be_lab_run *run = add(runs, token);
-	run->machine = be_strdup(machine);
-	run->mac = be_strdup(mac);
-	run->image = be_strdup(image);
+	run->machine = be_strdup(asked->machine);
+	run->mac = be_strdup(asked->mac);
+	run->image = be_strdup(asked->image);
+	run->turn = asked->turn;
 	run->begun = time(NULL);
-	run->deadline = run->begun + plan_timeout(runs, image) + BOOT_SECONDS;
+	run->deadline = run->begun + plan_timeout(runs, run->image) + BOOT_SECONDS;
 	be_autofree char *spool = spool_of(runs, token);
 	if (write_record(runs, run, err) != 0)
 		return -1;
@@ -292,6 +295,7 @@ static void take_up(struct be_runs *runs, const char *token, const char *path)
 	run->machine = be_strdup(be_get_str(doc, "machine", "unknown"));
 	run->mac = be_strdup(be_get_str(doc, "mac", ""));
 	run->image = be_strdup(be_get_str(doc, "image", ""));
+	run->turn = be_get_int(doc, "turn", 0);
 	run->begun = be_get_int(doc, "begun", 0);
 	run->deadline = be_get_int(doc, "deadline", 0);
 	be_table_set(runs->table, run->machine, run->image, "running", "taken up again");

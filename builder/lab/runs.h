@@ -18,6 +18,7 @@ struct be_lab_run {
 	char *machine;    /* the folder of its results: its name, or its address with hyphens */
 	char *mac;        /* "52:54:00:12:34:56" */
 	char *image;      /* id */
+	int64_t turn;     /* of the machine's images */
 	int64_t begun;    /* seconds of the epoch */
 	int64_t deadline; /* and when nothing is waited for any more */
 };
@@ -27,6 +28,10 @@ struct be_runs {
 	struct be_table *table;
 	const char *output; /* folder of the results */
 	int64_t limit;      /* bytes of one delivery */
+	/* Nothing more comes of this run; called before its result is written, since its machine may already ask anew.
+	 */
+	int (*ended)(void *data, const struct be_lab_run *run, struct be_error *err);
+	void *data;
 	struct be_lab_run *v;
 	size_t n;
 	int64_t results;      /* deliveries that came to their end */
@@ -36,8 +41,11 @@ struct be_runs {
 /* Takes up what an earlier server left. */
 int be_runs_open(struct be_runs *runs, struct be_error *err) BE_MUST_CHECK;
 void be_runs_close(struct be_runs *runs);
-/* A machine was told to boot @image: from now on @token is good. An earlier run of the machine ends. */
-int be_runs_begin(struct be_runs *runs, const char *token, const char *mac, const char *machine, const char *image,
+/*
+ * A machine was told to boot: from now on @token is good. An earlier run of the machine ends. @asked says which
+ * machine, image and turn, and is copied.
+ */
+int be_runs_begin(struct be_runs *runs, const char *token, const struct be_lab_run *asked,
 		  struct be_error *err) BE_MUST_CHECK;
 struct be_lab_run *be_runs_find(const struct be_runs *runs, const char *token); /* NULL: there is none */
 /* A part came; a delivery that became too large ends here. */

@@ -3,7 +3,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <inttypes.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +26,7 @@ struct serve {
 	const struct be_serve_request *request;
 	struct be_machines machines;
 	struct be_lab_config config;
+	struct be_lab_map *maps; /* of @config */
 	char address[INET_ADDRSTRLEN], network[INET_ADDRSTRLEN];
 	struct be_site site;
 	struct be_table table;
@@ -64,6 +67,9 @@ static int find_address(struct serve *s, struct be_error *err)
 static void configure(struct serve *s, const char *state)
 {
 	const struct be_serve_request *r = s->request;
+	if (!s->maps)
+		s->maps = be_alloc((s->machines.n + 1) * sizeof(*s->maps));
+	be_machines_maps(&s->machines, s->maps);
 	s->config = (struct be_lab_config){ .state = state,
 					    .interface = r->interface,
 					    .address = s->address,
@@ -72,8 +78,8 @@ static void configure(struct serve *s, const char *state)
 					    .port = r->port,
 					    .loader = r->loader,
 					    .append = r->append ? r->append : "",
-					    .maps = s->machines.maps,
-					    .n_maps = s->machines.n_maps,
+					    .maps = s->maps,
+					    .n_maps = s->machines.n,
 					    .images = s->machines.images,
 					    .n_images = s->machines.n_images };
 }
@@ -83,24 +89,28 @@ static char *state_of(const struct be_serve_request *r)
 	return r->state ? be_strdup(r->state) : be_strf(BE_SERVE_STATE "/%s", r->interface);
 }
 
-static int read_request(struct serve *s, struct be_error *err)
+static int read_request(struct serve *s, const char *state, struct be_error *err)
 {
-	return be_machines_read(&s->machines, s->request, err) != 0 ? -1 : find_address(s, err);
+	if (find_address(s, err) != 0 || be_machines_read(&s->machines, s->request, err) != 0)
+		return -1;
+	configure(s, state);
+	be_autofree char *place = be_lab_place(&s->config);
+	return be_machines_check(&s->machines, s->request, place, err);
 }
 
 int be_serve_print_config(const struct be_serve_request *request, struct be_buf *out, struct be_error *err)
 {
 	struct serve s = { .request = request };
 	be_autofree char *state = state_of(request);
-	int rc = be_site_check_name(state, err) != 0 ? -1 : read_request(&s, err);
+	int rc = be_site_check_name(state, err) != 0 ? -1 : read_request(&s, state, err);
 	if (rc == 0) {
-		configure(&s, state);
 		be_buf_addf(out, "### %s/" BE_SITE_DNSMASQ "\n", state);
 		be_lab_dnsmasq(&s.config, out);
 		be_buf_addf(out, "\n### %s/" BE_SITE_NGINX "\n", state);
 		be_lab_nginx(&s.config, out);
 	}
 	be_machines_free(&s.machines);
+	free(s.maps);
 	return rc;
 }
 
@@ -113,19 +123,51 @@ static void note(struct serve *s, int rc, const struct be_error *err)
 	s->failure = *err;
 }
 
-/* A machine asked what to boot, and was told. */
+/* A machine's run has ended: it gets the next image of its queue from now on. */
+static int run_ended(void *data, const struct be_lab_run *run, struct be_error *err)
+{
+	struct serve *s = data;
+	struct be_machine *machine = be_machines_find(&s->machines, run->mac);
+	be_autofree char *path = be_strf("%s/" BE_SITE_QUEUES, s->site.state);
+	if (!machine || !be_machine_advance(machine, (size_t)run->turn))
+		return 0;
+	if (be_machines_save_turns(&s->machines, path, err) != 0)
+		return -1;
+	if (!s->nginx.pid) /* its configuration is yet to be written */
+		return 0;
+	configure(s, s->site.state);
+	if (be_site_write_nginx(&s->site, &s->config, err) != 0)
+		return -1;
+	return kill(s->nginx.pid, SIGHUP) == 0 ? 0 : be_fail_errno(err, errno, "nginx");
+}
+
+static const char *text_of(const json_t *line, const char *key)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+	return text ? text : "";
+}
+
+/* A machine asked what to boot, and was told; or there is nothing any more. */
 static void machine_asked(struct serve *s, const json_t *line)
 {
-	char mac[18];
 	struct be_error err = BE_ERROR_INIT;
-	const char *said = json_string_value(json_object_get(line, "mac"));
-	const char *image = json_string_value(json_object_get(line, "image"));
-	const char *token = json_string_value(json_object_get(line, "token"));
-	if (!said || !image || !token || !be_mac_parse(said, mac))
+	char mac[18];
+	int64_t turn;
+	if (!be_mac_parse(text_of(line, "mac"), mac) || !be_parse_int(text_of(line, "turn"), &turn))
 		return;
 	be_autofree char *name = be_machines_name(&s->machines, mac);
-	note(s, be_runs_begin(&s->runs, token, mac, name, image, &err), &err);
-	be_table_set(&s->table, name, image, "loader", NULL);
+	const struct be_machine *machine = be_machines_find(&s->machines, mac);
+	const char *image = text_of(line, "image");
+	if (!*image) {
+		be_table_set(&s->table, name, "", machine ? "done" : "unknown", "not booted");
+		return;
+	}
+	const struct be_lab_run run = { .machine = name, .mac = mac, .image = (char *)image, .turn = turn };
+	note(s, be_runs_begin(&s->runs, text_of(line, "token"), &run, &err), &err);
+	if (machine && machine->n_images > 1)
+		be_table_set(&s->table, name, image, "loader", "image %" PRId64 " of %zu", turn + 1, machine->n_images);
+	else
+		be_table_set(&s->table, name, image, "loader", NULL);
 }
 
 /* "/run/TOKEN/..." and "/put/TOKEN/..." */
@@ -138,7 +180,7 @@ static struct be_lab_run *run_of(struct serve *s, const char *uri)
 static void file_sent(struct serve *s, const char *uri, const json_t *line)
 {
 	const struct be_lab_run *run = run_of(s, uri);
-	bool whole = be_streq(json_string_value(json_object_get(line, "complete")), "OK");
+	bool whole = be_streq(text_of(line, "complete"), "OK");
 	if (!run || !whole)
 		return;
 	if (be_ends(uri, "/vmlinuz"))
@@ -161,20 +203,17 @@ static void take_request(void *data, const char *text)
 {
 	struct serve *s = data;
 	json_t *line = json_loads(text, 0, NULL);
-	const char *uri = json_string_value(json_object_get(line, "uri"));
-	const char *status = json_string_value(json_object_get(line, "status"));
-	const char *method = json_string_value(json_object_get(line, "method"));
-	bool get = be_streq(method, "GET");
-	if (uri && be_streq(status, "200") && get) {
-		if (be_starts(uri, "/run/"))
-			file_sent(s, uri, line);
-		else
-			machine_asked(s, line);
-	} else if (uri && be_starts(uri, "/put/") && get && be_streq(status, "204")) {
+	const char *uri = text_of(line, "uri"), *status = text_of(line, "status"), *method = text_of(line, "method");
+	bool get = be_streq(method, "GET"), sent = get && be_streq(status, "200");
+	if (sent && be_starts(uri, "/run/")) {
+		file_sent(s, uri, line);
+	} else if (sent || (get && be_streq(status, "403") && !be_starts(uri, "/put/"))) {
+		machine_asked(s, line);
+	} else if (be_starts(uri, "/put/") && get && be_streq(status, "204")) {
 		const struct be_lab_run *run = run_of(s, uri);
 		if (run)
 			be_table_set(&s->table, run->machine, NULL, "booted", NULL);
-	} else if (uri && be_starts(uri, "/put/") && be_streq(method, "PUT") && be_streq(status, "201")) {
+	} else if (be_starts(uri, "/put/") && be_streq(method, "PUT") && be_streq(status, "201")) {
 		part_came(s, uri);
 	}
 	json_decref(line);
@@ -282,6 +321,17 @@ static void say_ready(const struct serve *s)
 	fprintf(stderr, "serve: %zu image%s on %s, http://%s:%d, %s; results in %s\n", s->machines.n_images,
 		s->machines.n_images == 1 ? "" : "s", s->request->interface, s->address, s->request->port,
 		s->request->range ? "DHCP server" : "proxy DHCP", s->request->output);
+	if (!s->machines.n)
+		fprintf(stderr,
+			"serve: every machine that boots from this network gets the image; with --map MAC=IMAGE only "
+			"those that are named\n");
+	for (size_t i = 0; i < s->machines.n; i++) {
+		const struct be_machine *machine = &s->machines.v[i];
+		be_autofree char *name = be_machines_name(&s->machines, machine->mac);
+		if (machine->turn)
+			fprintf(stderr, "serve: %s: %zu of its %zu images are done\n", name, machine->turn,
+				machine->n_images);
+	}
 }
 
 static int prepare(struct serve *s, struct be_error *err)
@@ -291,15 +341,18 @@ static int prepare(struct serve *s, struct be_error *err)
 		be_fail_usage(err, "DHCP, TFTP and HTTP have ports that only root can open");
 		return be_hint(err, "run it as root: the servers themselves give that up");
 	}
-	if (read_request(s, err) != 0 || be_site_open(&s->site, state, err) != 0)
+	if (read_request(s, state, err) != 0 || be_site_open(&s->site, state, err) != 0)
 		return -1;
 	for (size_t i = 0; i < s->machines.n_images; i++)
 		if (be_site_add_image(&s->site, s->request->images->v[i], s->machines.ids[i], err) != 0)
 			return -1;
-	configure(s, s->site.state);
-	if (be_site_write(&s->site, &s->config, err) != 0)
+	be_autofree char *queues = be_strf("%s/" BE_SITE_QUEUES, s->site.state);
+	be_machines_load_turns(&s->machines, queues);
+	/* What ended while nobody served may give a machine its next image. */
+	if (be_runs_open(&s->runs, err) != 0)
 		return -1;
-	return be_runs_open(&s->runs, err);
+	configure(s, s->site.state);
+	return be_site_write(&s->site, &s->config, err);
 }
 
 static int serve(struct serve *s, struct be_error *err)
@@ -327,7 +380,12 @@ int be_serve(const struct be_serve_request *request, enum be_status *status, str
 			   .failure = BE_ERROR_INIT };
 	be_table_init(&s.table, request->quiet);
 	s.runs = (struct be_runs){
-		.site = &s.site, .table = &s.table, .output = request->output, .limit = request->limit
+		.site = &s.site,
+		.table = &s.table,
+		.output = request->output,
+		.limit = request->limit,
+		.ended = run_ended,
+		.data = &s,
 	};
 	be_interrupt_catch();
 	int rc = serve(&s, err);
@@ -343,5 +401,6 @@ int be_serve(const struct be_serve_request *request, enum be_status *status, str
 	be_follow_close(&s.leases);
 	be_site_close(&s.site);
 	be_machines_free(&s.machines);
+	free(s.maps);
 	return rc;
 }

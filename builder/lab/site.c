@@ -143,11 +143,16 @@ static int copy_file(const char *from, const char *to, struct be_error *err)
 	return 0;
 }
 
+static int make_room(const char *path, struct be_error *err)
+{
+	return unlink(path) == 0 || errno == ENOENT ? 0 : be_fail_errno(err, errno, "%s: cannot be replaced", path);
+}
+
 /* A loader or a file of an image at its place; an earlier one goes. */
 static int put_file(const char *from, const char *to, struct be_error *err)
 {
-	if (unlink(to) != 0 && errno != ENOENT)
-		return be_fail_errno(err, errno, "%s: cannot be replaced", to);
+	if (make_room(to, err) != 0)
+		return -1;
 	/* What a build has made is never changed in its place. */
 	struct stat st;
 	if (lstat(from, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0444) == 0444 && link(from, to) == 0)
@@ -205,19 +210,36 @@ static int write_text(const struct be_site *site, const char *name, const struct
 	return be_write_file(path, text->data, text->len, 0644, err);
 }
 
-static int write_loaders(const struct be_site *site, const struct be_lab_config *config, struct be_error *err)
+/* A proxy DHCP server cannot name the folder to pxelinux: it is written into a copy of the loader, behind what DHCP
+ * says. */
+static int make_pxelinux(const struct be_site *site, const struct be_lab_config *config, struct be_error *err)
 {
-	static const struct loader_file ipxe[] = { { "undionly.kpxe", "/usr/lib/ipxe/undionly.kpxe", "ipxe" },
-						   { "snponly.efi", "/usr/lib/ipxe/snponly.efi", "ipxe" } };
-	static const struct loader_file pxelinux[] = { { "lpxelinux.0", "/usr/lib/PXELINUX/lpxelinux.0", "pxelinux" } };
+	static const char from[] = "/usr/lib/PXELINUX/lpxelinux.0";
 	static const struct loader_file modules[] = { { "ldlinux.c32", "/usr/lib/syslinux/modules/bios/ldlinux.c32",
 							"syslinux-common" } };
+	be_autofree char *out = be_strf("%s/" BE_LAB_TFTP "/lpxelinux.0", site->state);
+	be_autofree char *prefix = be_lab_pxelinux_prefix(config);
+	char *argv[] = { "pxelinux-options", "--after", "path-prefix", prefix, out, NULL };
+	be_autorun struct be_run run = { .argv = argv, .timeout = 60 };
+	if (make_room(out, err) != 0)
+		return -1;
+	if (copy_file(from, out, err) != 0)
+		return be_hint(err, "install the Debian package pxelinux");
+	if (be_run_ok(&run, err) != 0)
+		return be_hint(err, "install the Debian package syslinux-utils");
+	return add_loaders(site, modules, BE_ARRAY_LEN(modules), BE_LAB_STATIC, err);
+}
+
+static int write_loaders(const struct be_site *site, const struct be_lab_config *config, struct be_error *err)
+{
+	static const struct loader_file ipxe[] = {
+		{ "undionly.kpxe", "/usr/lib/ipxe/undionly.kpxe", "ipxe" },
+		{ BE_LAB_IPXE_EFI, "/usr/lib/ipxe/" BE_LAB_IPXE_EFI, "ipxe" },
+	};
 	if (config->loader == BE_LOADER_IPXE)
 		return add_loaders(site, ipxe, BE_ARRAY_LEN(ipxe), BE_LAB_TFTP, err);
 	if (config->loader == BE_LOADER_PXELINUX)
-		return add_loaders(site, pxelinux, BE_ARRAY_LEN(pxelinux), BE_LAB_TFTP, err) != 0
-			       ? -1
-			       : add_loaders(site, modules, BE_ARRAY_LEN(modules), BE_LAB_STATIC, err);
+		return make_pxelinux(site, config, err);
 	be_autobuf struct be_buf first = { 0 };
 	be_autofree char *path = be_strf("%s/grub-first.cfg", site->state);
 	be_lab_first_grub(config, &first);
@@ -228,16 +250,22 @@ static int write_loaders(const struct be_site *site, const struct be_lab_config 
 		       : make_grub(site, "i386-pc-pxe", "grub.pxe", "pxe", path, err);
 }
 
+int be_site_write_nginx(const struct be_site *site, const struct be_lab_config *config, struct be_error *err)
+{
+	be_autobuf struct be_buf text = { 0 };
+	be_lab_nginx(config, &text);
+	return write_text(site, BE_SITE_NGINX, &text, err);
+}
+
 int be_site_write(const struct be_site *site, const struct be_lab_config *config, struct be_error *err)
 {
-	be_autobuf struct be_buf dnsmasq = { 0 }, nginx = { 0 }, first = { 0 };
+	be_autobuf struct be_buf dnsmasq = { 0 }, first = { 0 };
 	be_lab_dnsmasq(config, &dnsmasq);
-	be_lab_nginx(config, &nginx);
 	be_lab_first_ipxe(config, &first);
 	if (write_loaders(site, config, err) != 0 || write_text(site, BE_SITE_DNSMASQ, &dnsmasq, err) != 0 ||
 	    write_text(site, BE_LAB_STATIC "/boot.ipxe", &first, err) != 0)
 		return -1;
-	return write_text(site, BE_SITE_NGINX, &nginx, err);
+	return be_site_write_nginx(site, config, err);
 }
 
 /*

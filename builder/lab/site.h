@@ -6,7 +6,8 @@
 
 #include "builder/lab/config.h"
 
-#define BE_SITE_RUNS "runs" /* TOKEN.yaml: what is known of a run that has not ended */
+#define BE_SITE_RUNS "runs"          /* TOKEN.yaml: what is known of a run that has not ended */
+#define BE_SITE_QUEUES "queues.yaml" /* how far the machines are with their images */
 #define BE_SITE_DNSMASQ "dnsmasq.conf"
 #define BE_SITE_NGINX "nginx.conf"
 #define BE_SITE_WEB_USER "www-data" /* nginx runs as; Debian's own */
@@ -32,6 +33,10 @@ int be_site_add_image(const struct be_site *site, const char *folder, const char
 		      struct be_error *err) BE_MUST_CHECK;
 /* The loaders that @config wants, by TFTP, what they read first, and both configurations. */
 int be_site_write(const struct be_site *site, const struct be_lab_config *config, struct be_error *err) BE_MUST_CHECK;
+
+/* nginx's configuration alone; one that runs takes it up on SIGHUP. */
+int be_site_write_nginx(const struct be_site *site, const struct be_lab_config *config,
+			struct be_error *err) BE_MUST_CHECK;
 
 /* The argument vectors of the two servers. */
 void be_site_dnsmasq_argv(const struct be_site *site, struct be_strv *argv);

@@ -12,7 +12,7 @@
 
 static const struct be_lab_image images[] = { { .id = "0123456789ab", .cmdline = "root=/dev/ram0 a=\"b\" m=4G$8G" },
 					      { .id = "ba9876543210", .cmdline = "quiet" } };
-static const struct be_lab_map maps[] = { { .mac = "52:54:00:00:00:0a", .image = "0123456789ab" } };
+static const struct be_lab_map maps[] = { { .mac = "52:54:00:00:00:0a", .image = "0123456789ab", .turn = 3 } };
 
 static struct be_lab_config config(void)
 {
@@ -40,6 +40,33 @@ Test(lab, proxy_dhcp_gives_no_addresses)
 	EXPECT_LACKS(text.data, "dhcp-ignore");
 }
 
+Test(lab, firmware_that_boots_by_http)
+{
+	struct be_lab_config c = config();
+	be_autobuf struct be_buf proxy = { 0 }, own = { 0 };
+	be_lab_dnsmasq(&c, &proxy);
+	EXPECT_HAS(proxy.data, "dhcp-pxe-vendor=PXEClient,HTTPClient\n");
+	EXPECT_HAS(proxy.data, "dhcp-boot=tag:!ipxe,tag:http64,http://10.0.0.1/snponly.efi,,10.0.0.1\n");
+	EXPECT_LACKS(proxy.data, "dhcp-option-force");
+	c.range = "10.0.0.50,10.0.0.99";
+	be_lab_dnsmasq(&c, &own);
+	EXPECT_HAS(own.data, "dhcp-option-force=tag:http64,60,HTTPClient\n");
+	EXPECT_LACKS(own.data, "dhcp-pxe-vendor");
+}
+
+Test(lab, words_of_the_place)
+{
+	struct be_lab_config c = config();
+	be_autofree char *ipxe = be_lab_place(&c);
+	EXPECT_HAS(ipxe, " initrd=initrd.img BOOTIF=01-");
+	EXPECT_HAS(ipxe, " benchenv.deliver=http://10.0.0.1/put/00000000000000000000000000000000");
+	c.loader = BE_LOADER_PXELINUX;
+	c.append = "quiet";
+	be_autofree char *pxelinux = be_lab_place(&c);
+	EXPECT_HAS(pxelinux, " BOOT_IMAGE=http://10.0.0.1/run/00000000000000000000000000000000/000000000000/vmlinuz ");
+	cr_expect(be_ends(pxelinux, " quiet"));
+}
+
 Test(lab, only_named_machines_are_answered)
 {
 	struct be_lab_config c = config();
@@ -53,6 +80,7 @@ Test(lab, only_named_machines_are_answered)
 	EXPECT_LACKS(text.data, "proxy");
 	EXPECT_HAS(text.data, "dhcp-ignore=tag:!known\ndhcp-host=52:54:00:00:00:0a,set:known\n");
 	be_lab_nginx(&c, &nginx);
+	EXPECT_HAS(nginx.data, "map $mac $turn {\n\t\tdefault 0;\n\t\t\"~*^52[:-]54[:-]00[:-]00[:-]00[:-]0a$\" 3;\n");
 	EXPECT_HAS(nginx.data, "default \"\";\n\t\t\"~*^52[:-]54[:-]00[:-]00[:-]00[:-]0a$\" \"0123456789ab\";\n");
 }
 
@@ -63,8 +91,11 @@ Test(lab, loaders_get_their_files)
 	c.loader = BE_LOADER_PXELINUX;
 	c.port = 8080;
 	be_lab_dnsmasq(&c, &pxelinux);
+	be_autofree char *prefix = be_lab_pxelinux_prefix(&c);
+	cr_expect_str_eq(prefix, "http://10.0.0.1:8080/pxelinux/");
 	EXPECT_HAS(pxelinux.data, "dhcp-boot=tag:bios,lpxelinux.0,,10.0.0.1\n");
-	EXPECT_HAS(pxelinux.data, "dhcp-option-force=210,http://10.0.0.1:8080/pxelinux/\n");
+	EXPECT_HAS(pxelinux.data, "pxelinux-options --after path-prefix http://10.0.0.1:8080/pxelinux/ lpxelinux.0\n");
+	EXPECT_LACKS(pxelinux.data, "tag:http64");
 	EXPECT_LACKS(pxelinux.data, "tag:efi64");
 	c.loader = BE_LOADER_GRUB;
 	c.port = 80;
@@ -110,6 +141,60 @@ Test(lab, addresses_of_machines)
 					     "52:54:00:ab:cd:01:", "5254.00ab.cd01xyz" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(wrong); i++)
 		cr_expect_not(be_mac_parse(wrong[i], mac), "%s", wrong[i]);
+}
+
+static const char *two[] = { "0123456789ab", "ba9876543210" }, *one[] = { "0123456789ab" };
+
+Test(lab, images_of_a_machine_in_turn)
+{
+	struct be_machine v[] = { { .mac = "52:54:00:00:00:01", .images = two, .n_images = 2 },
+				  { .mac = "52:54:00:00:00:02", .images = one, .n_images = 1 } };
+	const struct be_machines machines = { .v = v, .n = 2 };
+	struct be_lab_map now[2];
+	be_machines_maps(&machines, now);
+	cr_expect_str_eq(now[0].image, two[0]);
+	cr_expect(be_machine_advance(&v[0], 0));
+	cr_expect_not(be_machine_advance(&v[0], 0), "a second run of the first image");
+	be_machines_maps(&machines, now);
+	cr_expect_str_eq(now[0].image, two[1]);
+	cr_expect_eq(now[0].turn, 1);
+	cr_expect(be_machine_advance(&v[0], 1));
+	cr_expect_not(be_machine_advance(&v[0], 2), "there is none");
+	cr_expect_not(be_machine_advance(&v[1], 0), "the only image is for each time");
+	be_machines_maps(&machines, now);
+	cr_expect_str_eq(now[0].image, "");
+	cr_expect_str_eq(now[1].image, one[0]);
+}
+
+/* What a new server with two machines, the first with @n of `two`, makes of the file: the turn of the first. */
+static size_t turn_of_file(const char *path, size_t n)
+{
+	struct be_machine v[] = { { .mac = "52:54:00:00:00:01", .images = two, .n_images = n },
+				  { .mac = "52:54:00:00:00:02", .images = one, .n_images = 1 } };
+	struct be_machines machines = { .v = v, .n = 2 };
+	be_machines_load_turns(&machines, path);
+	cr_expect_eq(v[1].turn, 0);
+	return v[0].turn;
+}
+
+Test(lab, queues_go_on_where_they_were)
+{
+	char path[] = "/tmp/be-queues.XXXXXX";
+	struct be_error err = BE_ERROR_INIT;
+	be_autofd int fd = mkstemp(path);
+	struct be_machine v[] = { { .mac = "52:54:00:00:00:01", .images = two, .n_images = 2, .turn = 1 },
+				  { .mac = "52:54:00:00:00:02", .images = one, .n_images = 1 } };
+	struct be_machines machines = { .v = v, .n = 2 };
+	cr_assert_geq(fd, 0);
+	cr_expect_eq(turn_of_file(path, 2), 0, "an empty file");
+	cr_assert_eq(be_machines_save_turns(&machines, path, &err), 0, "%s", err.text);
+	cr_expect_eq(turn_of_file(path, 2), 1);
+	cr_expect_eq(turn_of_file(path, 1), 0, "another queue");
+	v[0].turn = 2;
+	cr_assert_eq(be_machines_save_turns(&machines, path, &err), 0, "%s", err.text);
+	cr_expect_eq(turn_of_file(path, 2), 0, "all was done: from the beginning");
+	unlink(path);
+	cr_expect_eq(turn_of_file(path, 2), 0, "no file");
 }
 
 struct spool {

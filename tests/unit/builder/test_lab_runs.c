@@ -60,7 +60,8 @@ static void lab_close(struct lab *lab)
 static void lab_begin(struct lab *lab, const char *token)
 {
 	struct be_error err = BE_ERROR_INIT;
-	cr_assert_eq(be_runs_begin(&lab->runs, token, MAC, MACHINE, "0123456789ab", &err), 0, "%s", err.text);
+	const struct be_lab_run run = { .mac = MAC, .machine = MACHINE, .image = "0123456789ab", .turn = 5 };
+	cr_assert_eq(be_runs_begin(&lab->runs, token, &run, &err), 0, "%s", err.text);
 }
 
 static void lab_put(const struct lab *lab, const char *token, const char *part, const char *text)
@@ -150,6 +151,34 @@ Test(runs, a_machine_that_starts_anew_ends_its_run)
 	lab_close(&lab);
 }
 
+static int count_ended(void *data, const struct be_lab_run *run, struct be_error *err)
+{
+	int *count = data;
+	cr_expect_eq(run->turn, 5);
+	cr_expect(be_streq(run->mac, MAC));
+	cr_expect(!err->text[0]);
+	++*count;
+	return 0;
+}
+
+Test(runs, each_end_is_told)
+{
+	struct lab lab;
+	struct be_error err = BE_ERROR_INIT;
+	int ended = 0;
+	lab_open(&lab);
+	lab.runs.ended = count_ended;
+	lab.runs.data = &ended;
+	lab_begin(&lab, TOKEN_A);
+	cr_expect_eq(ended, 0);
+	lab_begin(&lab, TOKEN_B);
+	cr_expect_eq(ended, 1, "also of one that delivered nothing");
+	lab_put(&lab, TOKEN_B, "end", "0\n");
+	cr_assert_eq(be_runs_end(&lab.runs, TOKEN_B, &err), 0, "%s", err.text);
+	cr_expect_eq(ended, 2);
+	lab_close(&lab);
+}
+
 Test(runs, nothing_delivered_is_no_result)
 {
 	struct lab lab;
@@ -201,6 +230,7 @@ Test(runs, a_server_that_is_started_again_goes_on)
 	cr_assert_not_null(run);
 	cr_expect_str_eq(run->mac, MAC);
 	cr_expect_str_eq(run->machine, MACHINE);
+	cr_expect_eq(run->turn, 5);
 	cr_expect(lab_token_is_good(&lab, TOKEN_A));
 	/* The end came while nobody read the log. */
 	lab_put(&lab, TOKEN_A, "end", "1\n");

@@ -57,6 +57,18 @@ Test(limits, command_line)
 	}
 }
 
+Test(limits, command_line_with_the_words_of_the_place)
+{
+	char line[BE_CMDLINE_MAX + 1];
+	struct be_limits limits = { .cmdline = line, .place = "quiet" };
+	memset(line, 'a', sizeof(line));
+	line[BE_CMDLINE_MAX - 6] = '\0';
+	expect(&limits, "");
+	line[BE_CMDLINE_MAX - 6] = 'a';
+	line[BE_CMDLINE_MAX - 5] = '\0';
+	expect(&limits, "error: the kernel command line has 2048 characters");
+}
+
 Test(limits, memory)
 {
 	be_autonode struct be_node *ramfs = plan_of("machine: {host: h, memory: 1073741824}\n");
