@@ -1,6 +1,6 @@
 /*
  * Firmware files that the machine's devices load, `firmware:` of the job, else of the host file: names of Debian
- * packages. Most are in the component non-free-firmware, so that the files are given, as a workload's program is.
+ * packages. They are given by the user, as a workload's program is, or else the builder takes them from the packages.
  */
 #include "plain.h"
 #include "plan_parts.h"
@@ -27,19 +27,24 @@ int be_plan_firmware(struct be_planner *p, struct be_error *err)
 	struct be_node *image = be_get(p->plan, "image"), *entry = be_node_map();
 	be_autostrv struct be_strv packages = { 0 };
 	be_autobuf struct be_buf what = { 0 };
+	struct be_node *list = be_node_seq();
 	be_get_strv(be_get(p->job, "firmware") ? p->job : p->host, "firmware", &packages);
 	for (size_t i = 0; i < packages.n; i++)
-		if (*packages.v[i])
+		if (*packages.v[i]) {
 			be_buf_addf(&what, "%s%s",
 				    what.len ? ", " : "the folder lib/firmware as `dpkg-deb -x` unpacks it of ",
 				    packages.v[i]);
+			be_add(list, be_node_str(packages.v[i]));
+		}
 	if (!what.len) {
 		be_node_free(entry);
+		be_node_free(list);
 		return 0;
 	}
 	be_set_str(entry, "name", "firmware");
 	be_set_str(entry, "path", "/usr/lib/firmware");
 	be_set_str(entry, "what", what.data);
+	be_set(entry, "packages", list);
 	if (!be_get(image, "given"))
 		be_set(image, "given", be_node_seq());
 	be_add(be_get(image, "given"), entry);

@@ -22,6 +22,7 @@ static void build_free(struct be_build *build)
 	free(build->debs);
 	free(build->segments);
 	be_givens_free(&build->given);
+	be_firmware_free(&build->firmware);
 	be_selection_free(&build->selection);
 	be_packages_free(&build->packages);
 	be_kernel_free(&build->kernel);
@@ -54,13 +55,18 @@ static int write_texts(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* The release that the user, else the recipe, wishes; NULL: the newest. */
+static const char *wished_suite(const struct be_build *build)
+{
+	if (build->request->lock)
+		return be_lock_suite(build->request->lock);
+	return build->request->suite ? build->request->suite : be_get_str(image_of(build), "suite", NULL);
+}
+
 static int find_suite(struct be_build *build, struct be_error *err)
 {
-	const char *suite = build->request->suite;
 	be_progress_step(&build->progress, "suite");
-	if (!suite)
-		suite = be_get_str(image_of(build), "suite", NULL);
-	if (be_suite_open(&build->suite, &build->cache, &build->progress, suite, err) != 0)
+	if (be_suite_open(&build->suite, &build->cache, &build->progress, wished_suite(build), err) != 0)
 		return -1;
 	be_progress_done(&build->progress, "Debian %s%s", build->suite.name,
 			 build->suite.fresh ? ", package lists fetched" : "");
@@ -365,12 +371,21 @@ static int open_cache(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* What the user gives, and the firmware that packages hold. */
+static int open_givens(struct be_build *build, struct be_error *err)
+{
+	const struct be_node *plan = build->request->plan;
+	return be_firmware_fetch(&build->firmware, plan, build->request->programs, &build->cache, &build->progress,
+				 wished_suite(build), err) != 0
+		       ? -1
+		       : be_givens_open(&build->given, plan, &build->firmware.programs, err);
+}
+
 static int build_image(struct be_build *build, struct be_error *err)
 {
 	if (be_image_check_output(build->request->output, err) != 0 ||
 	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
-	    be_givens_open(&build->given, build->request->plan, build->request->programs, err) != 0 ||
-	    open_cache(build, err) != 0)
+	    open_cache(build, err) != 0 || open_givens(build, err) != 0)
 		return -1;
 	if (!build->request->lock && find_suite(build, err) != 0)
 		return -1;

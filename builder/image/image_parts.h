@@ -5,6 +5,7 @@
 #include "builder/image/image.h"
 #include "builder/kernel/kernel.h"
 #include "builder/image/segment.h"
+#include "builder/packages/firmware.h"
 
 /* --uki (uki.h) */
 struct be_uki {
@@ -26,7 +27,8 @@ struct be_build {
 	size_t named;        /* the first packages are those that the plan names */
 	struct be_deb *debs; /* one a package */
 	struct be_selection selection;
-	struct be_givens given;      /* --program */
+	struct be_firmware firmware;
+	struct be_givens given;      /* --program, and firmware */
 	struct be_segment *segments; /* microcode if there is any, base, one a picked package, one a given program,
 					modules, guest, job */
 	size_t n;

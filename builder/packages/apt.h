@@ -17,6 +17,7 @@
 struct be_suite {
 	char *name;               /* code name: trixie */
 	char *dir;                /* its folder in the cache: lists, apt's configuration */
+	const char *components;   /* beside main, or NULL */
 	char lists[BE_HASH_TEXT]; /* hash of the signed Release files: what the lists said */
 	bool fresh;               /* the lists were fetched by this process */
 	_Atomic bool gone; /* a download failed: the lists may name what the mirror no longer has; set by any thread */
@@ -26,6 +27,9 @@ struct be_suite {
 /* @wish NULL: the newest stable release that the mirror offers and the keyring knows. */
 int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
 		  struct be_error *err) BE_MUST_CHECK;
+/* The same with the component that Debian 12 and later have for firmware; it has lists of its own. */
+int be_suite_open_firmware(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
+			   const char *wish, struct be_error *err) BE_MUST_CHECK;
 /* Can @name be one of a release? It becomes part of a path. */
 bool be_suite_name_is_sane(const char *name);
 /* A release by its name alone, without lists: for packages that are known already. */

@@ -16,9 +16,10 @@
 
 /* URIs as the machine's sources have them. */
 struct mirror {
-	char *main, *security; /* security may be NULL */
-	char *codename;        /* the machine's own release */
-	bool trusted;          /* its signature is not asked for */
+	char *main, *security;  /* security may be NULL */
+	char *codename;         /* the machine's own release */
+	bool trusted;           /* its signature is not asked for */
+	const char *components; /* beside main, or NULL */
 };
 
 static void mirror_free(struct mirror *mirror)
@@ -106,12 +107,15 @@ static int write_sources(const char *dir, const struct mirror *mirror, const cha
 {
 	be_autobuf struct be_buf text = { 0 };
 	be_autofree char *path = be_strf("%s/sources.list", dir);
+	be_autofree char *components = mirror->components ? be_strf("main %s", mirror->components) : be_strdup("main");
 	if (mirror->trusted) /* what a snapshot signed has long expired */
-		be_buf_addf(&text, "deb [trusted=yes check-valid-until=no] %s %s main\n", mirror->main, suite);
+		be_buf_addf(&text, "deb [trusted=yes check-valid-until=no] %s %s %s\n", mirror->main, suite,
+			    components);
 	else
-		be_buf_addf(&text, "deb [signed-by=%s] %s %s main\n", KEYRING, mirror->main, suite);
+		be_buf_addf(&text, "deb [signed-by=%s] %s %s %s\n", KEYRING, mirror->main, suite, components);
 	if (lists == PACKAGES && mirror->security && has_security(suite))
-		be_buf_addf(&text, "deb [signed-by=%s] %s %s-security main\n", KEYRING, mirror->security, suite);
+		be_buf_addf(&text, "deb [signed-by=%s] %s %s-security %s\n", KEYRING, mirror->security, suite,
+			    components);
 	return be_write_file(path, text.data, text.len, 0644, err);
 }
 
@@ -306,6 +310,8 @@ static int hash_lists(struct be_suite *suite, struct be_error *err)
 	be_autostrv struct be_strv files = { 0 };
 	be_autohash struct be_hash hash = { 0 };
 	be_hash_start(&hash);
+	if (suite->components)
+		be_hash_adds(&hash, suite->components);
 	if (release_files(suite->dir, &files) != 0)
 		return be_fail(err, "%s: no package lists of %s", suite->dir, suite->name);
 	for (size_t i = 0; i < files.n; i++)
@@ -321,6 +327,7 @@ static int fetch_lists(struct be_suite *suite, struct be_error *err)
 	be_progress_note(suite->progress, "fetching the package lists of %s", suite->name);
 	if (find_mirror(&mirror, err) != 0)
 		return -1;
+	mirror.components = suite->components;
 	if (update(suite->dir, &mirror, suite->name, PACKAGES, err) != 0) {
 		be_wrap(err, "fetching the package lists of %s from %s", suite->name, mirror.main);
 		if (be_disk_is_full(err))
@@ -342,18 +349,17 @@ bool be_suite_name_is_sane(const char *name)
 	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
-int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
-		  struct be_error *err)
+static int open_suite(struct be_suite *suite, const char *wish, struct be_error *err)
 {
-	*suite = (struct be_suite){ .cache = cache, .progress = progress };
 	if (wish && !be_suite_name_is_sane(wish)) {
 		be_fail_usage(err, "suite: \"%s\" is no name of a Debian release", wish);
 		return be_hint(err, "give a code name such as trixie");
 	}
-	suite->name = wish && !is_moving_name(wish) ? be_strdup(wish) : find_codename(cache, wish, err);
+	suite->name = wish && !is_moving_name(wish) ? be_strdup(wish) : find_codename(suite->cache, wish, err);
 	if (!suite->name)
 		return -1;
-	suite->dir = be_strf("%s/suites/%s", cache->dir, suite->name);
+	suite->dir = be_strf("%s/suites/%s%s%s", suite->cache->dir, suite->name, suite->components ? "+" : "",
+			     suite->components ? suite->components : "");
 	be_autofd int lock = be_suite_lock(suite, err);
 	if (lock < 0)
 		return -1;
@@ -365,6 +371,20 @@ int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct b
 	if (rc != 0 && !be_exists(stamp)) /* a suite that never was: its name may be misspelt */
 		be_remove_tree(suite->dir, &ignored);
 	return rc;
+}
+
+int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
+		  struct be_error *err)
+{
+	*suite = (struct be_suite){ .cache = cache, .progress = progress };
+	return open_suite(suite, wish, err);
+}
+
+int be_suite_open_firmware(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
+			   const char *wish, struct be_error *err)
+{
+	*suite = (struct be_suite){ .cache = cache, .progress = progress, .components = "non-free-firmware" };
+	return open_suite(suite, wish, err);
 }
 
 void be_suite_locked(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,

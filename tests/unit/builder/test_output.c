@@ -70,7 +70,8 @@ Test(output, a_regular_file_is_replaced)
 		put(p.dir, "out", "old");
 		cr_expect_eq(run(commands[i].command, commands[i].name, &p), BE_OK, "%s", commands[i].name);
 		cr_assert_eq(be_read_file(p.out, 1 << 20, &text, &err), 0, "%s", err.text);
-		cr_expect(be_starts(text.data, commands[i].start) && text.len > 3, "%s: %s", commands[i].name, text.data);
+		cr_expect(be_starts(text.data, commands[i].start) && text.len > 3, "%s: %s", commands[i].name,
+			  text.data);
 		place_free(&p);
 	}
 }

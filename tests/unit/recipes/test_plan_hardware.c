@@ -55,6 +55,9 @@ Test(plan_hardware, firmware_is_given)
 	cr_expect_str_eq(be_get_str(given->items[0], "name", ""), "firmware");
 	cr_expect_str_eq(be_get_str(given->items[0], "path", ""), "/usr/lib/firmware");
 	cr_expect(be_ends(be_get_str(given->items[0], "what", ""), "of firmware-realtek, firmware-bnx2"));
+	be_autostrv struct be_strv packages = { 0 };
+	be_get_strv(given->items[0], "packages", &packages);
+	cr_expect(packages.n == 2 && be_streq(packages.v[1], "firmware-bnx2"));
 	be_autonode struct be_node *none = plan_with("firmware", "[]");
 	cr_expect_null(be_get_path(none, "image.given"));
 }
