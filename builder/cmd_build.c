@@ -68,8 +68,9 @@ static void take_kernel(struct build_options *o, const char *kernel)
 }
 
 /* Returns a status other than BE_OK when the option is none. */
-static int take_option(struct build_options *o, int c, char **argv)
+static int take_option(void *data, int c, char **argv)
 {
+	struct build_options *o = data;
 	switch (c) {
 	case 'o':
 		o->image.output = optarg;
@@ -197,21 +198,16 @@ int be_cmd_build(int argc, char **argv)
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct build_options o = { 0 };
-	int status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:qs:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			free_options(&o);
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		status = take_option(&o, c, argv);
-	}
-	if (status == BE_OK)
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:qs:", .options = options, .take = take_option, .data = &o
+	};
+	int status;
+	if (be_usage_take(&line, argc, argv, &status)) {
 		status = check_options(&o, argc, argv);
-	if (status == BE_OK) {
-		o.recipe.job = argv[optind];
-		status = run(&o, argv[0]);
+		if (status == BE_OK) {
+			o.recipe.job = argv[optind];
+			status = run(&o, argv[0]);
+		}
 	}
 	free_options(&o);
 	return status;

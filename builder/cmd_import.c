@@ -68,33 +68,34 @@ static int take_table(struct import_options *o, const char *command, const char 
 	return status;
 }
 
+enum { HOST_OUT = 256, TABLE };
+
+static int take_option(void *data, int c, char **argv)
+{
+	struct import_options *o = data;
+	if (c == 'o')
+		o->job = optarg;
+	else if (c == HOST_OUT)
+		o->host = optarg;
+	else
+		return c == TABLE ? take_table(o, argv[0], optarg) : be_usage_option(argv, c);
+	return BE_OK;
+}
+
 int be_cmd_import(int argc, char **argv)
 {
-	enum { HOST_OUT = 256, TABLE };
 	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
 						 { "host-out", required_argument, NULL, HOST_OUT },
 						 { "table", required_argument, NULL, TABLE },
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct import_options o = { 0 };
-	int status = BE_OK;
-	opterr = 0;
-	for (int c; status == BE_OK && (c = getopt_long(argc, argv, ":ho:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (c == 'o')
-			o.job = optarg;
-		else if (c == HOST_OUT)
-			o.host = optarg;
-		else if (c == TABLE)
-			status = take_table(&o, argv[0], optarg);
-		else
-			status = be_usage_option(argv, c);
-	}
-	if (status != BE_OK)
-		return status;
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &o
+	};
+	int ended;
+	if (!be_usage_take(&line, argc, argv, &ended))
+		return ended;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a mail" : "takes one mail");
 	if (same_file(o.job, o.host))

@@ -48,9 +48,9 @@ static int pack(struct pack_options *o, const char *source, struct be_error *err
 
 enum { PACKAGES = 256, MIRROR, PROGRAM };
 
-/* Returns -1 when the option is none. */
-static int take_option(struct pack_options *o, int c)
+static int take_option(void *data, int c, char **argv)
 {
+	struct pack_options *o = data;
 	if (c == 'o')
 		o->output = optarg;
 	else if (c == 'q')
@@ -62,8 +62,8 @@ static int take_option(struct pack_options *o, int c)
 	else if (c == PROGRAM)
 		be_strv_add(&o->programs, optarg);
 	else
-		return -1;
-	return 0;
+		return be_usage_option(argv, c);
+	return BE_OK;
 }
 
 static int run(struct pack_options *o, int argc, char **argv)
@@ -76,15 +76,12 @@ static int run(struct pack_options *o, int argc, char **argv)
 						 { "help", no_argument, NULL, 'h' },
 						 { NULL, 0, NULL, 0 } };
 	struct be_error err = BE_ERROR_INIT;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":ho:q", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (take_option(o, c) != 0)
-			return be_usage_option(argv, c);
-	}
+	const struct be_command_line line = {
+		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = o
+	};
+	int ended;
+	if (!be_usage_take(&line, argc, argv, &ended))
+		return ended;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one manifest, image or result");
 	if (!o->output)

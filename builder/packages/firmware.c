@@ -82,8 +82,9 @@ static int fetch(const struct be_firmware *firmware, const struct be_strv *packa
 		rc = add_package(&suite, packages->v[i], firmware->dir, err);
 	be_suite_close(&suite);
 	return rc == 0 ? 0
-		       : be_hint(err, "Debian 12 and later have such packages, in non-free-firmware; or give the folder "
-				      "with the files: --program " NAME "=DIR");
+		       : be_hint(err,
+				 "Debian 12 and later have such packages, in non-free-firmware; or give the folder "
+				 "with the files: --program " NAME "=DIR");
 }
 
 /* The packages of the plan's image.given, when nobody has given what they hold. */

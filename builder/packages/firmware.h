@@ -21,8 +21,8 @@ int be_firmware_fetch(struct be_firmware *firmware, const struct be_node *plan, 
 		      struct be_error *err) BE_MUST_CHECK;
 void be_firmware_free(struct be_firmware *firmware);
 
-/* For tests: writes the files, folders and links of @tree below usr/lib/firmware to the folder @dir; -1: there are none,
- * or one cannot be written. */
+/* For tests: writes the files, folders and links of @tree below usr/lib/firmware to the folder @dir; -1: there are
+ * none, or one cannot be written. */
 int be_firmware_write(const struct be_tree *tree, const char *dir, struct be_error *err) BE_MUST_CHECK;
 
 #endif

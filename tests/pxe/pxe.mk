@@ -3,7 +3,7 @@
 .PHONY: test-pxe test-pxe-long
 TESTS += test-pxe
 TESTS_LONG += test-pxe-long
-PXE ?= pxelinux grub http proxy proxy_pxelinux proxy_grub proxy_http machines queue vanish restart loss alone recipes
+PXE ?= pxelinux grub http uki proxy proxy_pxelinux proxy_grub proxy_http machines queue vanish restart loss alone recipes
 PXE_RUN = MKBENCHENV=$(abspath $(PROGRAM)) PXE_IMAGES=$(abspath $(BUILD)/pxe) PXE_DELIVER=$(abspath $(BUILD)/pxe/deliver) \
 	tests/pxe/pxe_test
 

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "builder/image/limits.h"
 
 #define MIB (1LL << 20)
@@ -140,4 +141,50 @@ Test(limits, drivers_of_the_host)
 		plan_of("machine: {host: h, need_kconfig_hw: [IGB=y, SATA_AHCI, R8169=y, DRM_I915=n]}\n");
 	struct be_limits limits = { .plan = plan, .cmdline = "", .kernel = &kernel };
 	expect(&limits, "warning: need_kconfig_hw of h asks for CONFIG_R8169 and the kernel 6.1.0 has no such driver");
+}
+
+/* What `serve` looks at again: all of it stands in the image's folder. */
+static void expect_folder(const char *plan, const char *initrd, const char *compressor, const char *place,
+			  const char *start)
+{
+	char dir[] = "/tmp/be-limits.XXXXXX";
+	struct be_error err = BE_ERROR_INIT;
+	cr_assert_not_null(mkdtemp(dir));
+	be_autofree char *config = be_strf("%s/kernel.config", dir), *kernel = be_strf("%s/vmlinuz", dir);
+	static const char options[] = "CONFIG_IGB=m\nCONFIG_RD_GZIP=y\n";
+	cr_assert_eq(be_write_file(config, options, strlen(options), 0644, &err), 0, "%s", err.text);
+	be_autofree char *text =
+		be_strf("image: {initrd: {%s}}\nlock: {kernel: {release: 6.1.0}, compressor: {name: %s}}\n", initrd,
+			compressor);
+	be_autonode struct be_node *manifest = plan_of(text), *machine = plan_of(plan);
+	const struct be_image_folder folder = {
+		.kernel = kernel, .cmdline = (char *)"rw", .plan = machine, .manifest = manifest
+	};
+	be_autostrv struct be_strv warnings = { 0 };
+	int rc = be_limits_check_folder(&folder, place, &warnings, &err);
+	const char *said = rc != 0 ? err.text : warnings.n ? warnings.v[0] : "";
+	cr_expect(*start ? be_starts(said, start) : !*said, "\"%s\" instead of \"%s\"", said, start);
+	cr_expect_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
+}
+
+Test(limits, of_an_image_folder)
+{
+	static const char host[] = "machine: {host: h, memory: 1073741824}\n", small[] = "size: 1000, unpacked: 3000";
+	char place[BE_CMDLINE_MAX + 1];
+	memset(place, 'a', sizeof(place));
+	place[BE_CMDLINE_MAX - 2] = '\0';
+	expect_folder(host, small, "gzip", "console=ttyS0", "");
+	expect_folder(host, small, "gzip", place, "the kernel command line has 2048 characters");
+	expect_folder(host, small, "zstd", NULL,
+		      "the initrd is compressed with zstd and the kernel cannot unpack that");
+	expect_folder(host, "size: 1000, unpacked: 1073741824", "gzip", NULL, "the initrd's files take 1073.7 MB");
+	expect_folder("machine: {host: h, memory: 1073741824}\nboot: {rootfs_type: tmpfs}\n",
+		      "size: 1000, unpacked: 536870913", "gzip", NULL,
+		      "the initrd's files take 536.9 MB, and a root on");
+	expect_folder("machine: {host: h}\n", "size: 92273281, unpacked: 1", "gzip", NULL,
+		      "the initrd has 92.3 MB, more than the 92.3 MB of 65535 TFTP blocks");
+	expect_folder("machine: {host: h}\n", "size: 2147483648, unpacked: 1", "gzip", NULL,
+		      "the initrd has 2147.5 MB: a BIOS loader");
+	expect_folder("machine: {host: h, need_kconfig_hw: [IGB=y, R8169=y]}\n", small, "gzip", NULL,
+		      "need_kconfig_hw of h asks for CONFIG_R8169 and the kernel 6.1.0 has no such driver");
 }
