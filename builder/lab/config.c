@@ -231,14 +231,13 @@ void be_lab_nginx(const struct be_lab_config *c, struct be_buf *out)
 	static const char *const temps[] = { "client_body", "proxy", "fastcgi", "uwsgi", "scgi" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(temps); i++)
 		be_buf_addf(out, "\t%s_temp_path %s/" BE_LAB_TEMP "/%s;\n", temps[i], c->state, temps[i]);
-	be_buf_addf(
-		out,
-		"\tlog_format run escape=json '{\"method\":\"$request_method\",\"uri\":\"$uri\","
-		"\"status\":\"$status\",\"mac\":\"$mac\",\"image\":\"$image\",\"turn\":\"$turn\",\"token\":\"$request_"
-		"id\","
-		"\"client\":\"$remote_addr\",\"sent\":\"$body_bytes_sent\",\"complete\":\"$request_completion\"}';\n"
-		"\taccess_log %s/" BE_LAB_ACCESS_LOG " run;\n",
-		c->state);
+	be_buf_addf(out,
+		    "\tlog_format run escape=json '{\"method\":\"$request_method\",\"uri\":\"$uri\","
+		    "\"status\":\"$status\",\"mac\":\"$mac\",\"image\":\"$image\",\"turn\":\"$turn\","
+		    "\"token\":\"$request_id\",\"client\":\"$remote_addr\",\"sent\":\"$body_bytes_sent\",\"complete\":"
+		    "\"$request_completion\"}';\n"
+		    "\taccess_log %s/" BE_LAB_ACCESS_LOG " run;\n",
+		    c->state);
 	add_maps(c, out);
 	be_buf_addf(out,
 		    "\tserver {\n"

@@ -192,11 +192,12 @@ int be_machines_read(struct be_machines *m, const struct be_serve_request *reque
 	return 0;
 }
 
-bool be_machine_advance(struct be_machine *machine, size_t turn)
+bool be_machine_advance(struct be_machine *machine, int64_t turn, const char *image)
 {
-	if (machine->n_images < 2 || turn < machine->turn || turn >= machine->n_images)
+	if (machine->n_images < 2 || turn < (int64_t)machine->turn || turn >= (int64_t)machine->n_images ||
+	    strcmp(machine->images[turn], image) != 0)
 		return false;
-	machine->turn = turn + 1;
+	machine->turn = (size_t)turn + 1;
 	return true;
 }
 

@@ -40,8 +40,9 @@ char *be_machines_name(const struct be_machines *machines, const char *mac);
 /* Writes what each machine gets now to @maps, which has room for all. */
 void be_machines_maps(const struct be_machines *machines, struct be_lab_map *maps);
 
-/* The run of the image at @turn has ended: the next one's turn. False: nothing has changed. */
-bool be_machine_advance(struct be_machine *machine, size_t turn);
+/* A run of @image, which was that at @turn, has ended: the next one's turn. False: nothing has changed, as after a run
+ * of another queue or of an earlier turn. */
+bool be_machine_advance(struct be_machine *machine, int64_t turn, const char *image);
 /*
  * Goes on with the queues that an earlier server left in @path: when they are the very same, and not all at their end.
  * A file that is not there or cannot be read is none.

@@ -28,8 +28,7 @@ struct be_runs {
 	struct be_table *table;
 	const char *output; /* folder of the results */
 	int64_t limit;      /* bytes of one delivery */
-	/* Nothing more comes of this run; called before its result is written, since its machine may already ask anew.
-	 */
+	/* Nothing more comes of this run. Called before its result is written: its machine may already ask anew. */
 	int (*ended)(void *data, const struct be_lab_run *run, struct be_error *err);
 	void *data;
 	struct be_lab_run *v;

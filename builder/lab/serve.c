@@ -129,7 +129,7 @@ static int run_ended(void *data, const struct be_lab_run *run, struct be_error *
 	struct serve *s = data;
 	struct be_machine *machine = be_machines_find(&s->machines, run->mac);
 	be_autofree char *path = be_strf("%s/" BE_SITE_QUEUES, s->site.state);
-	if (!machine || !be_machine_advance(machine, (size_t)run->turn))
+	if (!machine || !be_machine_advance(machine, run->turn, run->image))
 		return 0;
 	if (be_machines_save_turns(&s->machines, path, err) != 0)
 		return -1;
