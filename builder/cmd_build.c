@@ -27,8 +27,8 @@ static const char usage[] =
 	"  --mirror URL        of a manifest: and on this mirror or snapshot, not on the machine's\n"
 	"  --allow-drift       of a manifest: the nearest image, each difference a deviation\n"
 	"  --small             best compression instead of the quickest\n"
-	"  --ucode FILE        microcode for the early loader: a .deb of intel-microcode or\n"
-	"                      amd64-microcode, an early initrd or a vendor's container\n"
+	"  --ucode FILE        microcode for the early loader: intel-microcode or amd64-microcode\n"
+	"                      of the suite, a .deb of these, an early initrd, a vendor's container\n"
 	"  --uki               also uki.efi, one file that UEFI firmware starts by itself\n"
 	"  -q, --quiet         no progress\n";
 

@@ -295,7 +295,7 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 static int make_early(struct be_build *build, struct be_segment *segment, struct be_error *err)
 {
 	struct be_lock *lock = build->request->lock;
-	const char *file = build->request->ucode, *sha256 = lock ? be_lock_segment(lock, BE_UCODE_MEMBER) : NULL;
+	const char *file = build->firmware.ucode, *sha256 = lock ? be_lock_segment(lock, BE_UCODE_MEMBER) : NULL;
 	if (file && be_kernel_config(&build->kernel, "MICROCODE") == BE_CONFIG_NO)
 		be_strv_addf(&build->limits, "kernel %s loads no microcode: CONFIG_MICROCODE is not set",
 			     build->kernel.release);
@@ -374,11 +374,13 @@ static int open_cache(struct be_build *build, struct be_error *err)
 /* What the user gives, and the firmware that packages hold. */
 static int open_givens(struct be_build *build, struct be_error *err)
 {
-	const struct be_node *plan = build->request->plan;
-	return be_firmware_fetch(&build->firmware, plan, build->request->programs, &build->cache, &build->progress,
-				 wished_suite(build), err) != 0
-		       ? -1
-		       : be_givens_open(&build->given, plan, &build->firmware.programs, err);
+	const struct be_build_request *request = build->request;
+	const char *suite = wished_suite(build);
+	if (be_firmware_fetch(&build->firmware, request->plan, request->programs, &build->cache, &build->progress,
+			      suite, err) != 0 ||
+	    be_firmware_ucode(&build->firmware, request->ucode, &build->cache, &build->progress, suite, err) != 0)
+		return -1;
+	return be_givens_open(&build->given, request->plan, &build->firmware.programs, err);
 }
 
 static int build_image(struct be_build *build, struct be_error *err)

@@ -34,8 +34,8 @@ static int no_microcode(const char *path, struct be_error *err)
 {
 	be_fail_usage(err, "%s: holds no microcode", path);
 	return be_hint(err,
-		       "give the .deb of intel-microcode or amd64-microcode (component non-free-firmware; `apt-get "
-		       "download` fetches it where that is in the sources), an early initrd, or a vendor's container");
+		       "give intel-microcode or amd64-microcode, which are fetched, the .deb of one of these, an early "
+		       "initrd, or a vendor's container");
 }
 
 static bool comes_from(const struct vendor *vendor, const struct be_entry *entry)
@@ -90,7 +90,8 @@ static int read_microcode(const char *path, const struct be_cache *cache, struct
 {
 	be_autobuf struct be_buf file = { 0 };
 	if (be_read_file(path, CONTAINER_MAX, &file, err) != 0)
-		return be_hint(err, "--ucode takes a file");
+		return be_hint(err,
+			       "--ucode takes a file, or the name of the package intel-microcode or amd64-microcode");
 	if (!file.len)
 		return no_microcode(path, err);
 	int vendor = vendor_of(file.data, file.len);

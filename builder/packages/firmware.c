@@ -15,6 +15,7 @@ void be_firmware_free(struct be_firmware *firmware)
 	if (firmware->dir)
 		be_remove_tree(firmware->dir, &ignored);
 	free(firmware->dir);
+	free(firmware->ucode);
 	be_strv_free(&firmware->programs);
 	*firmware = (struct be_firmware){ 0 };
 }
@@ -57,34 +58,57 @@ int be_firmware_write(const struct be_tree *tree, const char *dir, struct be_err
 	return written ? 0 : be_fail(err, "it holds no /" PLACE);
 }
 
-static int add_package(struct be_suite *suite, const char *name, const char *dir, struct be_error *err)
+/* Beside the firmware lies what is none of it. */
+static char *files_of(const char *dir)
 {
-	be_autopackages struct be_packages packages = { 0 };
-	if (be_apt_show(suite, name, &packages, err) != 0)
-		return -1;
-	struct be_package *package = &packages.v[0];
+	return be_strf("%s/" NAME, dir);
+}
+
+static int unpack(struct be_package *package, const struct be_cache *cache, const char *dir, struct be_error *err)
+{
+	be_autofree char *files = files_of(dir);
 	struct be_deb deb = { .package = package, .tree = BE_TREE_INIT };
-	int rc = be_apt_fetch(suite, &package, 1, err);
-	if (rc == 0)
-		rc = be_deb_unpack(&deb, suite->cache, err);
-	if (rc == 0 && be_firmware_write(&deb.tree, dir, err) != 0)
-		rc = be_wrap(err, "package %s %s", name, package->version);
+	int rc = be_deb_unpack(&deb, cache, err);
+	if (rc == 0 && be_firmware_write(&deb.tree, files, err) != 0)
+		rc = be_wrap(err, "package %s %s", package->name, package->version);
 	be_deb_free(&deb);
 	return rc;
 }
 
-static int fetch(const struct be_firmware *firmware, const struct be_strv *packages, const struct be_cache *cache,
-		 struct be_progress *progress, const char *wish, struct be_error *err)
+/* The archive itself, by a name that says what it is. */
+static int place(struct be_package *package, const struct be_cache *cache, const char *dir, struct be_error *err)
+{
+	be_autoobject struct be_object object = { .path = NULL };
+	be_autofree char *path = be_strf("%s/%s.deb", dir, package->name);
+	if (!be_cache_object(cache, package->sha256, &object))
+		return be_fail(err, "package %s: is not in the cache any more", package->name);
+	return symlink(object.path, path) == 0 ? 0 : be_fail_errno(err, errno, "%s", path);
+}
+
+/* Does with each of the packages what @use does. */
+static int fetch(struct be_firmware *firmware, const struct be_strv *packages, const struct be_cache *cache,
+		 struct be_progress *progress, const char *wish,
+		 int (*use)(struct be_package *, const struct be_cache *, const char *, struct be_error *),
+		 struct be_error *err)
 {
 	struct be_suite suite = { 0 };
-	int rc = be_suite_open_firmware(&suite, cache, progress, wish, err);
-	for (size_t i = 0; rc == 0 && i < packages->n; i++)
-		rc = add_package(&suite, packages->v[i], firmware->dir, err);
+	if (!firmware->dir)
+		firmware->dir = be_cache_tempdir(cache, err);
+	int rc = firmware->dir ? be_suite_open_firmware(&suite, cache, progress, wish, err) : -1;
+	for (size_t i = 0; rc == 0 && i < packages->n; i++) {
+		be_autopackages struct be_packages found = { 0 };
+		rc = be_apt_show(&suite, packages->v[i], &found, err);
+		if (rc == 0)
+			rc = be_apt_fetch(&suite, &found.v, 1, err);
+		if (rc == 0)
+			rc = use(&found.v[0], cache, firmware->dir, err);
+	}
 	be_suite_close(&suite);
-	return rc == 0 ? 0
-		       : be_hint(err,
-				 "Debian 12 and later have such packages, in non-free-firmware; or give the folder "
-				 "with the files: --program " NAME "=DIR");
+	if (rc == 0)
+		return 0;
+	return be_hint(err,
+		       "Debian 12 and later have such packages, in non-free-firmware; or give the files themselves: "
+		       "--program " NAME "=DIR, --ucode FILE");
 }
 
 /* The packages of the plan's image.given, when nobody has given what they hold. */
@@ -111,10 +135,29 @@ int be_firmware_fetch(struct be_firmware *firmware, const struct be_node *plan, 
 	if (!packages.n)
 		return 0;
 	be_progress_step(progress, "firmware");
-	firmware->dir = be_cache_tempdir(cache, err);
-	if (!firmware->dir || fetch(firmware, &packages, cache, progress, wish, err) != 0)
+	if (fetch(firmware, &packages, cache, progress, wish, unpack, err) != 0)
 		return -1;
-	be_strv_addf(&firmware->programs, NAME "=%s", firmware->dir);
+	be_autofree char *files = files_of(firmware->dir);
+	be_strv_addf(&firmware->programs, NAME "=%s", files);
 	be_progress_done(progress, "%zu packages", packages.n);
+	return 0;
+}
+
+int be_firmware_ucode(struct be_firmware *firmware, const char *given, const struct be_cache *cache,
+		      struct be_progress *progress, const char *wish, struct be_error *err)
+{
+	be_autostrv struct be_strv packages = { 0 };
+	if (!given)
+		return 0;
+	if (be_exists(given) || (!be_streq(given, "intel-microcode") && !be_streq(given, "amd64-microcode"))) {
+		firmware->ucode = be_strdup(given);
+		return 0;
+	}
+	be_progress_step(progress, "microcode");
+	be_strv_add(&packages, given);
+	if (fetch(firmware, &packages, cache, progress, wish, place, err) != 0)
+		return -1;
+	firmware->ucode = be_strf("%s/%s.deb", firmware->dir, given);
+	be_progress_done(progress, "package %s", given);
 	return 0;
 }

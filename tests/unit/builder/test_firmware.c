@@ -77,3 +77,22 @@ Test(firmware, what_is_given_is_not_fetched)
 	}
 	bench_close(&b);
 }
+
+Test(firmware, microcode_that_is_a_file_is_not_fetched)
+{
+	struct bench b;
+	bench_open(&b);
+	be_autofree char *file = be_strf("%s/intel-microcode", b.dir);
+	bench_sh(&b, ": >intel-microcode", NULL);
+	const char *const given[] = { NULL, "/no/such/file", file };
+	for (size_t i = 0; i < BE_ARRAY_LEN(given); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		struct be_firmware firmware = { 0 };
+		cr_expect_eq(be_firmware_ucode(&firmware, given[i], &b.cache, &b.progress, "no-such-suite", &err), 0,
+			     "%s", err.text);
+		cr_expect(be_streq(firmware.ucode, given[i]));
+		cr_expect_null(firmware.dir);
+		be_firmware_free(&firmware);
+	}
+	bench_close(&b);
+}
