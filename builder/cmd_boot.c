@@ -1,6 +1,5 @@
 /* `boot`: an image in the QEMU machine that looks like its host file. */
 #include <getopt.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -35,51 +34,30 @@ static const char usage[] = "Usage: mkbenchenv boot IMAGE -o RESULT [OPTION]...\
 			    "out of time, 3 it was refused because the environment differs. A result is there in\n"
 			    "all three cases. Of several runs the worst counts: 1, then 3.\n";
 
-enum { MEMORY = 256, CPUS, DISK_SIZE, ACCEL, TIMEOUT, APPEND, RUNS };
-
 struct boot_options {
 	struct be_boot_request boot;
 	struct be_strv images;
 	int64_t runs; /* 0: not asked for */
 };
 
-static int take_option(void *data, int c, char **argv)
+static bool take_memory(void *memory, const char *value)
 {
-	struct boot_options *o = data;
-	struct be_boot_request *r = &o->boot;
-	switch (c) {
-	case 'o':
-		r->output = optarg;
-		return BE_OK;
-	case 'q':
-		r->quiet = true;
-		return BE_OK;
-	case APPEND:
-		r->append = optarg;
-		return BE_OK;
-	case MEMORY:
-		if (be_parse_size(optarg, &r->memory) && r->memory > 0)
-			return BE_OK;
-		return be_usage_error(argv[0], "--memory %s: is no size, as 2G is", optarg);
-	case DISK_SIZE:
-		if (be_parse_size(optarg, &r->disk_size) && r->disk_size >= 1 << 20)
-			return BE_OK;
-		return be_usage_error(argv[0], "--disk-size %s: is no size of at least 1M, as 16G is", optarg);
-	case CPUS:
-		return be_usage_number(argv[0], "--cpus", optarg, CPUS_MAX, &r->cpus);
-	case TIMEOUT:
-		if (be_parse_time(optarg, &r->timeout) && r->timeout > 0)
-			return BE_OK;
-		return be_usage_error(argv[0], "--timeout %s: is no time, as 300s is", optarg);
-	case RUNS:
-		return be_usage_number(argv[0], "--runs", optarg, RUNS_MAX, &o->runs);
-	case ACCEL:
-		if (be_accel_parse(optarg, &r->accel))
-			return BE_OK;
-		return be_usage_error(argv[0], "\"%s\" is neither auto nor an accelerator", optarg);
-	default:
-		return be_usage_option(argv, c);
-	}
+	return be_parse_size(value, memory) && *(int64_t *)memory > 0;
+}
+
+static bool take_disk_size(void *size, const char *value)
+{
+	return be_parse_size(value, size) && *(int64_t *)size >= 1 << 20;
+}
+
+static bool take_timeout(void *seconds, const char *value)
+{
+	return be_parse_time(value, seconds) && *(int64_t *)seconds > 0;
+}
+
+static bool take_accel(void *accel, const char *value)
+{
+	return be_accel_parse(value, accel);
 }
 
 /* One run, or the runs of all images in turn. */
@@ -107,24 +85,24 @@ static int run(const struct boot_options *o, const char *command)
 
 int be_cmd_boot(int argc, char **argv)
 {
-	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
-						 { "memory", required_argument, NULL, MEMORY },
-						 { "cpus", required_argument, NULL, CPUS },
-						 { "disk-size", required_argument, NULL, DISK_SIZE },
-						 { "accel", required_argument, NULL, ACCEL },
-						 { "kvm", required_argument, NULL, ACCEL },
-						 { "timeout", required_argument, NULL, TIMEOUT },
-						 { "append", required_argument, NULL, APPEND },
-						 { "runs", required_argument, NULL, RUNS },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct boot_options o = { 0 };
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = &o
+	struct be_boot_request *r = &o.boot;
+	static const char no_accel[] = "is neither auto nor an accelerator";
+	const struct be_option options[] = {
+		BE_TEXT("output", 'o', &r->output),
+		BE_TAKE("memory", take_memory, &r->memory, "is no size, as 2G is"),
+		BE_COUNT("cpus", &r->cpus, CPUS_MAX),
+		BE_TAKE("disk-size", take_disk_size, &r->disk_size, "is no size of at least 1M, as 16G is"),
+		BE_TAKE("accel", take_accel, &r->accel, no_accel),
+		BE_TAKE("kvm", take_accel, &r->accel, no_accel),
+		BE_TAKE("timeout", take_timeout, &r->timeout, "is no time, as 300s is"),
+		BE_TEXT("append", 0, &r->append),
+		BE_COUNT("runs", &o.runs, RUNS_MAX),
+		BE_FLAG("quiet", 'q', &r->quiet),
+		BE_OPTIONS_END,
 	};
-	int status;
-	if (!be_usage_take(&line, argc, argv, &status))
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
 		return status;
 	if (optind == argc)
 		return be_usage_error(argv[0], "needs an image folder");

@@ -1,5 +1,5 @@
 /* `build`, the default command: a job file becomes an image folder. */
-#include <stdio.h>
+#include <getopt.h>
 
 #include "builder/commands.h"
 #include "base/file.h"
@@ -40,8 +40,6 @@ struct build_options {
 	bool all;
 };
 
-enum { ALL = 256, SUITE, KERNEL, MODULES, PROGRAM, SMALL, PACKAGES, MIRROR, ALLOW_DRIFT, UKI, UCODE };
-
 static void free_options(struct build_options *o)
 {
 	be_strv_free(&o->recipe.set);
@@ -50,69 +48,24 @@ static void free_options(struct build_options *o)
 	be_rebuild_close(&o->rebuild);
 }
 
-/* `--modules` belongs to the kernel before it; before the only kernel it may stand too. */
-static int take_modules(struct build_options *o, const char *dir, char **argv)
+/* `--modules` belongs to the kernel before it, which has none yet; before the only kernel it may stand too. */
+static bool take_modules(void *options, const char *dir)
 {
+	struct build_options *o = options;
 	if (o->modules.n > o->kernels.n || (o->modules.n == o->kernels.n && o->modules.n))
-		return be_usage_error(argv[0], "--modules %s: the kernel before it has its modules already", dir);
+		return false;
 	be_strv_add(&o->modules, dir);
-	return BE_OK;
+	return true;
 }
 
 /* A kernel gets its place; the one before it that was given no modules has none. */
-static void take_kernel(struct build_options *o, const char *kernel)
+static bool take_kernel(void *options, const char *kernel)
 {
+	struct build_options *o = options;
 	while (o->modules.n < o->kernels.n)
 		be_strv_add(&o->modules, "");
 	be_strv_add(&o->kernels, kernel);
-}
-
-/* Returns a status other than BE_OK when the option is none. */
-static int take_option(void *data, int c, char **argv)
-{
-	struct build_options *o = data;
-	switch (c) {
-	case 'o':
-		o->image.output = optarg;
-		return BE_OK;
-	case 'q':
-		o->image.quiet = true;
-		return BE_OK;
-	case ALL:
-		o->all = true;
-		return BE_OK;
-	case SUITE:
-		o->image.suite = optarg;
-		return BE_OK;
-	case KERNEL:
-		take_kernel(o, optarg);
-		return BE_OK;
-	case MODULES:
-		return take_modules(o, optarg, argv);
-	case PROGRAM:
-		be_strv_add(&o->rebuild.programs, optarg);
-		return BE_OK;
-	case SMALL:
-		o->image.small = true;
-		return BE_OK;
-	case PACKAGES:
-		be_strv_add(&o->rebuild.lock.folders, optarg);
-		return BE_OK;
-	case MIRROR:
-		be_strv_add(&o->rebuild.lock.mirrors, optarg);
-		return BE_OK;
-	case ALLOW_DRIFT:
-		o->rebuild.lock.allow_drift = true;
-		return BE_OK;
-	case UCODE:
-		o->image.ucode = optarg;
-		return BE_OK;
-	case UKI:
-		o->image.uki = true;
-		return BE_OK;
-	default:
-		return be_recipe_option(&o->recipe, c, optarg) ? BE_OK : be_usage_option(argv, c);
-	}
+	return true;
 }
 
 static int build(const struct build_options *o, struct be_error *err)
@@ -143,6 +96,7 @@ static int check_manifest(const struct build_options *o, const char *command)
 	return BE_OK;
 }
 
+/* Returns -1 to go on, else the exit status. */
 static int check_options(const struct build_options *o, int argc, char **argv)
 {
 	if (argc - optind != 1)
@@ -153,7 +107,7 @@ static int check_options(const struct build_options *o, int argc, char **argv)
 		return be_usage_error(argv[0], "--modules goes with --kernel FILE");
 	if (o->all && o->recipe.pick)
 		return be_usage_error(argv[0], "--all and --pick exclude each other");
-	return BE_OK;
+	return -1;
 }
 
 static int build_again(struct build_options *o, struct be_error *err)
@@ -181,33 +135,32 @@ static int run(struct build_options *o, const char *command)
 
 int be_cmd_build(int argc, char **argv)
 {
-	static const struct option options[] = { BE_RECIPE_OPTIONS,
-						 { "output", required_argument, NULL, 'o' },
-						 { "all", no_argument, NULL, ALL },
-						 { "suite", required_argument, NULL, SUITE },
-						 { "kernel", required_argument, NULL, KERNEL },
-						 { "modules", required_argument, NULL, MODULES },
-						 { "program", required_argument, NULL, PROGRAM },
-						 { "packages", required_argument, NULL, PACKAGES },
-						 { "mirror", required_argument, NULL, MIRROR },
-						 { "allow-drift", no_argument, NULL, ALLOW_DRIFT },
-						 { "small", no_argument, NULL, SMALL },
-						 { "ucode", required_argument, NULL, UCODE },
-						 { "uki", no_argument, NULL, UKI },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct build_options o = { 0 };
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:qs:", .options = options, .take = take_option, .data = &o
+	struct be_build_request *image = &o.image;
+	struct be_lock *lock = &o.rebuild.lock;
+	const struct be_option options[] = {
+		BE_RECIPE_OPTIONS(&o.recipe),
+		BE_TEXT("output", 'o', &image->output),
+		BE_FLAG("all", 0, &o.all),
+		BE_TEXT("suite", 0, &image->suite),
+		BE_TAKE("kernel", take_kernel, &o, NULL),
+		BE_TAKE("modules", take_modules, &o, "the kernel before it has its modules already"),
+		BE_LIST("program", 0, &o.rebuild.programs),
+		BE_LIST("packages", 0, &lock->folders),
+		BE_LIST("mirror", 0, &lock->mirrors),
+		BE_FLAG("allow-drift", 0, &lock->allow_drift),
+		BE_FLAG("small", 0, &image->small),
+		BE_TEXT("ucode", 0, &image->ucode),
+		BE_FLAG("uki", 0, &image->uki),
+		BE_FLAG("quiet", 'q', &image->quiet),
+		BE_OPTIONS_END,
 	};
-	int status;
-	if (be_usage_take(&line, argc, argv, &status)) {
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status < 0)
 		status = check_options(&o, argc, argv);
-		if (status == BE_OK) {
-			o.recipe.job = argv[optind];
-			status = run(&o, argv[0]);
-		}
+	if (status < 0) {
+		o.recipe.job = argv[optind];
+		status = run(&o, argv[0]);
 	}
 	free_options(&o);
 	return status;

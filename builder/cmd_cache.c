@@ -24,8 +24,9 @@ struct limits {
 };
 
 /* A time has a unit in lower case, a size in upper case: 10m are minutes, 10M are bytes. */
-static bool parse_limit(const char *text, struct limits *limits)
+static bool take_limit(void *to, const char *text)
 {
+	struct limits *limits = to;
 	size_t n = strlen(text);
 	if (n > 1 && strchr("smhdw", text[n - 1]))
 		return be_parse_time(text, &limits->age) && limits->age >= 0;
@@ -79,23 +80,15 @@ static int run(const struct limits *limits, struct be_error *err)
 
 int be_cmd_cache(int argc, char **argv)
 {
-	static const struct option options[] = { { "prune", required_argument, NULL, 'p' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct limits limits = { -1, -1 };
 	struct be_error err = BE_ERROR_INIT;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (c != 'p')
-			return be_usage_option(argv, c);
-		if (!parse_limit(optarg, &limits))
-			return be_usage_error(argv[0], "--prune %s: is neither an age (30d, 12h) nor a size (2G)",
-					      optarg);
-	}
+	const struct be_option options[] = {
+		BE_TAKE("prune", take_limit, &limits, "is neither an age (30d, 12h) nor a size (2G)"),
+		BE_OPTIONS_END,
+	};
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (optind != argc)
 		return be_usage_error(argv[0], "takes no argument");
 	return run(&limits, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);

@@ -14,8 +14,6 @@ static const char usage[] =
 	"Writes nothing. Exits with 0 when all may be written, 1 when one is refused.\n"
 	"\n" BE_RECIPE_HELP "  --root DIR          a recorded machine: a folder with its /proc, /sys, /dev and /run\n";
 
-enum { ROOT = 256 };
-
 static void print_line(const char *line)
 {
 	printf("%s\n", line);
@@ -60,24 +58,17 @@ static int check(const struct be_recipe_request *request, const char *root, stru
 	return look(now, root, err);
 }
 
-static bool take_option(void *data, int c)
-{
-	const char **root = data;
-	if (c == ROOT)
-		*root = optarg;
-	return c == ROOT;
-}
-
 int be_cmd_check(int argc, char **argv)
 {
-	static const struct option options[] = { BE_RECIPE_OPTIONS,
-						 { "root", required_argument, NULL, ROOT },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct be_recipe_request request = { 0 };
 	struct be_error err = BE_ERROR_INIT;
 	const char *root = NULL;
-	int status = be_recipe_command(&request, argc, argv, options, usage, take_option, &root);
+	const struct be_option options[] = {
+		BE_RECIPE_OPTIONS(&request),
+		BE_TEXT("root", 0, &root),
+		BE_OPTIONS_END,
+	};
+	int status = be_recipe_command(&request, argc, argv, options, usage);
 	if (status < 0)
 		status = check(&request, root, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 	be_strv_free(&request.set);

@@ -1,6 +1,5 @@
 /* `diff`: two runs that disagree, or two groups of runs: what was different, and has it mattered before? */
 #include <getopt.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -24,29 +23,18 @@ static const char usage[] = "Usage: mkbenchenv diff [OPTION]... A B\n"
 			    "Exit status: 0 same environment, 3 another one.\n";
 
 struct diff_options {
-	bool full, json, help;
+	bool full, json;
 };
 
 /* Takes the options of @argv, whose first word is the command's name, and leaves the other words behind optind. */
 static int take_options(int argc, char **argv, struct diff_options *o)
 {
-	static const struct option options[] = { { "full", no_argument, NULL, 'f' },
-						 { "json", no_argument, NULL, 'j' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	opterr = 0;
-	optind = 0; /* begins anew */
-	for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-		if (c == 'f')
-			o->full = true;
-		else if (c == 'j')
-			o->json = true;
-		else if (c == 'h')
-			o->help = true;
-		else
-			return be_usage_option(argv, c);
-	}
-	return BE_OK;
+	const struct be_option options[] = {
+		BE_FLAG("full", 0, &o->full),
+		BE_FLAG("json", 0, &o->json),
+		BE_OPTIONS_END,
+	};
+	return be_usage_read(usage, options, argc, argv);
 }
 
 /* Where "--" stands between two groups of runs; 0: nowhere. */
@@ -112,7 +100,7 @@ int be_cmd_diff(int argc, char **argv)
 	int status = take_options(end, argv, &o);
 	char **a = argv + optind, **b = a + 1;
 	int n_a = end - optind, n_b = 1;
-	if (status == BE_OK && middle) {
+	if (status < 0 && middle) {
 		argv[middle] = argv[0]; /* the name in messages */
 		status = take_options(argc - middle, argv + middle, &o);
 		b = argv + middle + optind;
@@ -122,12 +110,8 @@ int be_cmd_diff(int argc, char **argv)
 	} else {
 		n_a = 0;
 	}
-	if (status != BE_OK)
+	if (status >= 0)
 		return status;
-	if (o.help) {
-		fputs(usage, stdout);
-		return BE_OK;
-	}
 	if (n_a < 1 || n_b < 1)
 		return be_usage_error(argv[0], "needs A and B, or two groups of runs with -- between them");
 	return run(a, n_a, b, n_b, &o);

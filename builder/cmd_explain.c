@@ -86,21 +86,11 @@ static int explain(int n, char **names, bool json, struct be_error *err)
 
 int be_cmd_explain(int argc, char **argv)
 {
-	static const struct option options[] = { { "json", no_argument, NULL, 'j' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	bool json = false;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-		if (c == 'j') {
-			json = true;
-		} else if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		} else {
-			return be_usage_option(argv, c);
-		}
-	}
+	const struct be_option options[] = { BE_FLAG("json", 0, &json), BE_OPTIONS_END };
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	struct be_error err = BE_ERROR_INIT;
 	return explain(argc - optind, argv + optind, json, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 }

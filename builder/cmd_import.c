@@ -24,7 +24,7 @@ static const char usage[] = "Usage: mkbenchenv import MAIL [OPTION]...\n"
 
 struct import_options {
 	const char *mail, *job, *host;
-	size_t table;
+	int64_t table; /* 0: the only one */
 };
 
 static int write_host(const struct be_import *import, const char *path, struct be_error *err)
@@ -49,7 +49,7 @@ static int import(const struct import_options *o, struct be_error *err)
 	be_cleanup(be_paths_free) struct be_paths paths = { 0 };
 	be_autoimport struct be_import import = { 0 };
 	if (be_paths_find(&paths, err) != 0 ||
-	    be_import(o->mail, NULL, paths.data, o->table, "--table", &import, err) != 0)
+	    be_import(o->mail, NULL, paths.data, (size_t)o->table, "--table", &import, err) != 0)
 		return -1;
 	be_autostrv struct be_strv notes = { 0 };
 	be_import_notes(&import, &notes);
@@ -60,42 +60,18 @@ static int import(const struct import_options *o, struct be_error *err)
 	return be_write_output(o->job, import.job, strlen(import.job), err);
 }
 
-static int take_table(struct import_options *o, const char *command, const char *text)
-{
-	int64_t n = 0;
-	int status = be_usage_number(command, "--table", text, TABLES_MAX, &n);
-	o->table = (size_t)n;
-	return status;
-}
-
-enum { HOST_OUT = 256, TABLE };
-
-static int take_option(void *data, int c, char **argv)
-{
-	struct import_options *o = data;
-	if (c == 'o')
-		o->job = optarg;
-	else if (c == HOST_OUT)
-		o->host = optarg;
-	else
-		return c == TABLE ? take_table(o, argv[0], optarg) : be_usage_option(argv, c);
-	return BE_OK;
-}
-
 int be_cmd_import(int argc, char **argv)
 {
-	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
-						 { "host-out", required_argument, NULL, HOST_OUT },
-						 { "table", required_argument, NULL, TABLE },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct import_options o = { 0 };
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &o
+	const struct be_option options[] = {
+		BE_TEXT("output", 'o', &o.job),
+		BE_TEXT("host-out", 0, &o.host),
+		BE_COUNT("table", &o.table, TABLES_MAX),
+		BE_OPTIONS_END,
 	};
-	int ended;
-	if (!be_usage_take(&line, argc, argv, &ended))
-		return ended;
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a mail" : "takes one mail");
 	if (same_file(o.job, o.host))

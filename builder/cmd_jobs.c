@@ -15,8 +15,6 @@ static const char usage[] = "Usage: mkbenchenv jobs JOB [OPTION]...\n"
 			    "  --compatible        of an expanded job only what came from the job itself\n"
 			    "  --json              the jobs with all their keys; every value is text\n";
 
-enum { JSON = 256 };
-
 struct jobs_request {
 	struct be_recipe_request recipe;
 	bool json;
@@ -64,23 +62,19 @@ static int list_jobs(const struct jobs_request *request, struct be_error *err)
 	return rc;
 }
 
-static bool take_option(void *data, int c)
-{
-	struct jobs_request *request = data;
-	request->json |= c == JSON;
-	return c == JSON;
-}
-
 int be_cmd_jobs(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "host", required_argument, NULL, 'H' }, { "set", required_argument, NULL, 's' },
-		{ "compatible", no_argument, NULL, 'C' }, { "json", no_argument, NULL, JSON },
-		{ "help", no_argument, NULL, 'h' },       { NULL, 0, NULL, 0 }
-	};
 	struct jobs_request request = { 0 };
+	struct be_recipe_request *recipe = &request.recipe;
 	struct be_error err = BE_ERROR_INIT;
-	int status = be_recipe_command(&request.recipe, argc, argv, options, usage, take_option, &request);
+	const struct be_option options[] = {
+		BE_TEXT("host", 0, &recipe->host),
+		BE_LIST("set", 's', &recipe->set),
+		BE_FLAG("compatible", 0, &recipe->compatible),
+		BE_FLAG("json", 0, &request.json),
+		BE_OPTIONS_END,
+	};
+	int status = be_recipe_command(recipe, argc, argv, options, usage);
 	if (status < 0)
 		status = list_jobs(&request, &err) == 0 ? BE_OK : be_command_failed(argv[0], &err);
 	be_strv_free(&request.recipe.set);

@@ -32,32 +32,6 @@ struct lava_options {
 	const char *url;
 };
 
-enum { ALL = 256, DEVICE_TYPE, METHOD, URL };
-
-static int take_option(void *data, int c, char **argv)
-{
-	struct lava_options *o = data;
-	switch (c) {
-	case 'o':
-		o->output = optarg;
-		return BE_OK;
-	case ALL:
-		o->folder = optarg;
-		return BE_OK;
-	case DEVICE_TYPE:
-		o->job.device_type = optarg;
-		return BE_OK;
-	case METHOD:
-		o->job.method = optarg;
-		return BE_OK;
-	case URL:
-		o->url = optarg;
-		return BE_OK;
-	default:
-		return be_usage_option(argv, c);
-	}
-}
-
 /* BASE/NAME, or the folder's own path as a URL. The caller frees; NULL with an error when there is no such folder. */
 static char *url_of(const struct lava_options *o, const char *dir, const char *name, struct be_error *err)
 {
@@ -152,21 +126,19 @@ static int make_all(const struct lava_options *o, struct be_error *err)
 
 int be_cmd_lava(int argc, char **argv)
 {
-	static const struct option options[] = { { "all", required_argument, NULL, ALL },
-						 { "output", required_argument, NULL, 'o' },
-						 { "device-type", required_argument, NULL, DEVICE_TYPE },
-						 { "method", required_argument, NULL, METHOD },
-						 { "url", required_argument, NULL, URL },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct lava_options o = { .job.method = "ipxe" };
 	struct be_error err = BE_ERROR_INIT;
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &o
+	const struct be_option options[] = {
+		BE_TEXT("all", 0, &o.folder),
+		BE_TEXT("output", 'o', &o.output),
+		BE_TEXT("device-type", 0, &o.job.device_type),
+		BE_TEXT("method", 0, &o.job.method),
+		BE_TEXT("url", 0, &o.url),
+		BE_OPTIONS_END,
 	};
-	int ended;
-	if (!be_usage_take(&line, argc, argv, &ended))
-		return ended;
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != (o.folder ? 0 : 1))
 		return be_usage_error(argv[0], o.folder ? "--all DIR stands for the images" : "needs one image folder");
 	int rc = o.folder ? make_all(&o, &err) : make_one(&o, argv[optind], &err);

@@ -1,6 +1,5 @@
 /* `pack`: everything that an image is made of, in one file. */
 #include <getopt.h>
-#include <stdio.h>
 
 #include "builder/commands.h"
 #include "builder/image/image_folder.h"
@@ -46,42 +45,17 @@ static int pack(struct pack_options *o, const char *source, struct be_error *err
 	return be_bundle_write(&request, err);
 }
 
-enum { PACKAGES = 256, MIRROR, PROGRAM };
-
-static int take_option(void *data, int c, char **argv)
-{
-	struct pack_options *o = data;
-	if (c == 'o')
-		o->output = optarg;
-	else if (c == 'q')
-		o->quiet = true;
-	else if (c == PACKAGES)
-		be_strv_add(&o->lock.folders, optarg);
-	else if (c == MIRROR)
-		be_strv_add(&o->lock.mirrors, optarg);
-	else if (c == PROGRAM)
-		be_strv_add(&o->programs, optarg);
-	else
-		return be_usage_option(argv, c);
-	return BE_OK;
-}
-
 static int run(struct pack_options *o, int argc, char **argv)
 {
-	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
-						 { "packages", required_argument, NULL, PACKAGES },
-						 { "mirror", required_argument, NULL, MIRROR },
-						 { "program", required_argument, NULL, PROGRAM },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	struct be_error err = BE_ERROR_INIT;
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = o
+	const struct be_option options[] = {
+		BE_TEXT("output", 'o', &o->output),     BE_LIST("packages", 0, &o->lock.folders),
+		BE_LIST("mirror", 0, &o->lock.mirrors), BE_LIST("program", 0, &o->programs),
+		BE_FLAG("quiet", 'q', &o->quiet),       BE_OPTIONS_END,
 	};
-	int ended;
-	if (!be_usage_take(&line, argc, argv, &ended))
-		return ended;
+	struct be_error err = BE_ERROR_INIT;
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one manifest, image or result");
 	if (!o->output)

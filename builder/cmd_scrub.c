@@ -1,6 +1,5 @@
 /* `scrub`: a manifest for the public. */
 #include <getopt.h>
-#include <stdio.h>
 
 #include "base/file.h"
 #include "builder/commands.h"
@@ -27,27 +26,13 @@ static int scrub(const char *path, const char *output, struct be_error *err)
 	return be_node_yaml(clean, &out, err) == 0 ? be_write_output(output, out.data, out.len, err) : -1;
 }
 
-static int take_option(void *data, int c, char **argv)
-{
-	const char **output = data;
-	if (c != 'o')
-		return be_usage_option(argv, c);
-	*output = optarg;
-	return BE_OK;
-}
-
 int be_cmd_scrub(int argc, char **argv)
 {
-	static const struct option options[] = { { "output", required_argument, NULL, 'o' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	const char *output = NULL;
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:", .options = options, .take = take_option, .data = &output
-	};
-	int ended;
-	if (!be_usage_take(&line, argc, argv, &ended))
-		return ended;
+	const struct be_option options[] = { BE_TEXT("output", 'o', &output), BE_OPTIONS_END };
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one manifest, result or image");
 	struct be_error err = BE_ERROR_INIT;

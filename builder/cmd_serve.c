@@ -42,25 +42,24 @@ static const char usage[] = "Usage: mkbenchenv serve IMAGE... --interface IF -o 
 			    "Exit status: 0 stopped, or N results came and all are good; 1 one of them failed;\n"
 			    "3 a machine refused because its environment differs.\n";
 
-enum { INTERFACE = 256, MAP, PROXY, DHCP, LOADER, UNTIL, LIMIT_SIZE, APPEND, HTTP_PORT, STATE, PRINT };
-
 struct command {
 	struct be_serve_request request;
 	struct be_strv maps;
+	int64_t port;
 	bool proxy, print;
 };
 
-static int take_loader(const char *command, struct be_serve_request *r)
+static bool take_loader(void *loader, const char *value)
 {
 	static const char *const names[] = {
 		[BE_LOADER_IPXE] = "ipxe", [BE_LOADER_PXELINUX] = "pxelinux", [BE_LOADER_GRUB] = "grub"
 	};
 	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++)
-		if (strcmp(names[i], optarg) == 0) {
-			r->loader = (enum be_loader)i;
-			return BE_OK;
+		if (strcmp(names[i], value) == 0) {
+			*(enum be_loader *)loader = (enum be_loader)i;
+			return true;
 		}
-	return be_usage_error(command, "--loader %s: is none of ipxe, pxelinux, grub", optarg);
+	return false;
 }
 
 /* Words that end up in configurations must not end their lines there. */
@@ -73,77 +72,36 @@ static bool plain(const char *text, const char *more)
 	return *text;
 }
 
-static int take_port(const char *command, struct be_serve_request *r)
+static bool take_interface(void *name, const char *value)
 {
-	int64_t port = 0;
-	int status = be_usage_number(command, "--port", optarg, PORT_MAX, &port);
-	r->port = (int)port;
-	return status;
+	*(const char **)name = value;
+	return plain(value, "");
 }
 
-/* iPXE reads some as words of its own. */
-static bool plain_words(const char *text)
+static bool take_range(void *range, const char *value)
+{
+	*(const char **)range = value;
+	return plain(value, "") && strchr(value, ',');
+}
+
+/* iPXE reads some words as its own. */
+static bool take_append(void *append, const char *value)
 {
 	be_autostrv struct be_strv words = { 0 };
-	be_strv_split(&words, text, " ");
+	*(const char **)append = value;
+	be_strv_split(&words, value, " ");
 	for (size_t i = 0; i < words.n; i++)
 		if (!be_is_boot_word(words.v[i]))
 			return false;
-	return plain(text, " ");
+	return plain(value, " ");
 }
 
-static int take_option(void *data, int c, char **argv)
+static bool take_limit(void *bytes, const char *value)
 {
-	struct command *command = data;
-	struct be_serve_request *r = &command->request;
-	switch (c) {
-	case INTERFACE:
-		r->interface = optarg;
-		return plain(optarg, "") ? BE_OK : be_usage_error(argv[0], "--interface: is no interface's name");
-	case 'o':
-		r->output = optarg;
-		return BE_OK;
-	case 'q':
-		r->quiet = true;
-		return BE_OK;
-	case MAP:
-		be_strv_add(&command->maps, optarg);
-		return BE_OK;
-	case PROXY:
-		command->proxy = true;
-		return BE_OK;
-	case DHCP:
-		r->range = optarg;
-		return plain(optarg, "") && strchr(optarg, ',')
-			       ? BE_OK
-			       : be_usage_error(argv[0], "--dhcp %s: is no range, as 10.0.0.50,10.0.0.99 is", optarg);
-	case LOADER:
-		return take_loader(argv[0], r);
-	case APPEND:
-		r->append = optarg;
-		return plain_words(optarg)
-			       ? BE_OK
-			       : be_usage_error(argv[0], "--append: no quotation marks, braces, hashes, semicolons, "
-							 "control characters or words of boot loaders");
-	case STATE:
-		r->state = optarg;
-		return BE_OK;
-	case PRINT:
-		command->print = true;
-		return BE_OK;
-	case UNTIL:
-		return be_usage_number(argv[0], "--until", optarg, RESULTS_MAX, &r->until);
-	case LIMIT_SIZE:
-		return be_parse_size(optarg, &r->limit) && r->limit > 0
-			       ? BE_OK
-			       : be_usage_error(argv[0], "--limit %s: is no size, as 1G is", optarg);
-	case HTTP_PORT:
-		return take_port(argv[0], r);
-	default:
-		return be_usage_option(argv, c);
-	}
+	return be_parse_size(value, bytes) && *(int64_t *)bytes > 0;
 }
 
+/* Returns -1 to go on, else the exit status. */
 static int check(const struct command *command, const char *name)
 {
 	const struct be_serve_request *r = &command->request;
@@ -157,7 +115,7 @@ static int check(const struct command *command, const char *name)
 		return be_usage_error(name, "--proxy-dhcp and --dhcp exclude each other");
 	if (r->loader == BE_LOADER_GRUB && r->port != PORT)
 		return be_usage_error(name, "--port: GRUB knows only port %d", PORT);
-	return BE_OK;
+	return -1;
 }
 
 static int run(const struct command *command, const char *name)
@@ -174,36 +132,36 @@ static int run(const struct command *command, const char *name)
 
 int be_cmd_serve(int argc, char **argv)
 {
-	static const struct option options[] = { { "interface", required_argument, NULL, INTERFACE },
-						 { "output", required_argument, NULL, 'o' },
-						 { "map", required_argument, NULL, MAP },
-						 { "proxy-dhcp", no_argument, NULL, PROXY },
-						 { "dhcp", required_argument, NULL, DHCP },
-						 { "loader", required_argument, NULL, LOADER },
-						 { "until", required_argument, NULL, UNTIL },
-						 { "limit", required_argument, NULL, LIMIT_SIZE },
-						 { "append", required_argument, NULL, APPEND },
-						 { "port", required_argument, NULL, HTTP_PORT },
-						 { "state", required_argument, NULL, STATE },
-						 { "print-config", no_argument, NULL, PRINT },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
-	struct command command = { .request = { .port = PORT, .limit = LIMIT } };
+	struct command command = { .request = { .limit = LIMIT }, .port = PORT };
+	struct be_serve_request *r = &command.request;
 	be_autostrv struct be_strv images = { 0 };
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":ho:q", .options = options, .take = take_option, .data = &command
+	const struct be_option options[] = {
+		BE_TAKE("interface", take_interface, &r->interface, "is no interface's name"),
+		BE_TEXT("output", 'o', &r->output),
+		BE_LIST("map", 0, &command.maps),
+		BE_FLAG("proxy-dhcp", 0, &command.proxy),
+		BE_TAKE("dhcp", take_range, &r->range, "is no range, as 10.0.0.50,10.0.0.99 is"),
+		BE_TAKE("loader", take_loader, &r->loader, "is none of ipxe, pxelinux, grub"),
+		BE_COUNT("until", &r->until, RESULTS_MAX),
+		BE_TAKE("limit", take_limit, &r->limit, "is no size, as 1G is"),
+		BE_TAKE("append", take_append, &r->append,
+			"no quotation marks, braces, hashes, semicolons, control characters or words of boot loaders"),
+		BE_COUNT("port", &command.port, PORT_MAX),
+		BE_TEXT("state", 0, &r->state),
+		BE_FLAG("print-config", 0, &command.print),
+		BE_FLAG("quiet", 'q', &r->quiet),
+		BE_OPTIONS_END,
 	};
-	int status;
-	if (be_usage_take(&line, argc, argv, &status)) {
-		for (int i = optind; i < argc; i++)
-			be_strv_add(&images, argv[i]);
-		command.request.images = &images;
-		command.request.maps = &command.maps;
+	int status = be_usage_read(usage, options, argc, argv);
+	for (int i = optind; i < argc; i++)
+		be_strv_add(&images, argv[i]);
+	r->images = &images;
+	r->maps = &command.maps;
+	r->port = (int)command.port;
+	if (status < 0)
 		status = check(&command, argv[0]);
-		if (status == BE_OK)
-			status = run(&command, argv[0]);
-	}
+	if (status < 0)
+		status = run(&command, argv[0]);
 	be_strv_free(&command.maps);
 	return status;
 }

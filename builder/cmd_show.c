@@ -1,6 +1,5 @@
 /* `show`: a manifest for people. */
 #include <getopt.h>
-#include <stdio.h>
 
 #include "base/file.h"
 #include "builder/commands.h"
@@ -37,28 +36,17 @@ static int show(const char *path, const struct be_manifest_view *view, bool json
 
 int be_cmd_show(int argc, char **argv)
 {
-	static const struct option options[] = { { "full", no_argument, NULL, 'f' },
-						 { "factor", required_argument, NULL, 'n' },
-						 { "json", no_argument, NULL, 'j' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
 	struct be_manifest_view view = { 0 };
 	bool json = false;
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
-		if (c == 'f') {
-			view.full = true;
-		} else if (c == 'n') {
-			view.factor = optarg;
-		} else if (c == 'j') {
-			json = true;
-		} else if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		} else {
-			return be_usage_option(argv, c);
-		}
-	}
+	const struct be_option options[] = {
+		BE_FLAG("full", 0, &view.full),
+		BE_TEXT("factor", 0, &view.factor),
+		BE_FLAG("json", 0, &json),
+		BE_OPTIONS_END,
+	};
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one manifest, result or image");
 	struct be_error err = BE_ERROR_INIT;

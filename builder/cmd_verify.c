@@ -87,48 +87,19 @@ static int report(const struct verify_options *o, const char *source, const stru
 	return BE_OK;
 }
 
-enum { REBUILD = 256, KERNEL, MODULES, PROGRAM, PACKAGES, MIRROR };
-
-static int take_option(void *data, int c, char **argv)
-{
-	struct verify_options *o = data;
-	if (c == REBUILD)
-		o->again = true;
-	else if (c == KERNEL)
-		o->how.kernel = optarg;
-	else if (c == MODULES)
-		o->how.modules = optarg;
-	else if (c == PROGRAM)
-		be_strv_add(&o->rebuild.programs, optarg);
-	else if (c == PACKAGES)
-		be_strv_add(&o->rebuild.lock.folders, optarg);
-	else if (c == MIRROR)
-		be_strv_add(&o->rebuild.lock.mirrors, optarg);
-	else if (c == 'q')
-		o->quiet = true;
-	else
-		return be_usage_option(argv, c);
-	return BE_OK;
-}
-
 static int run(struct verify_options *o, int argc, char **argv)
 {
-	static const struct option options[] = { { "rebuild", no_argument, NULL, REBUILD },
-						 { "kernel", required_argument, NULL, KERNEL },
-						 { "modules", required_argument, NULL, MODULES },
-						 { "program", required_argument, NULL, PROGRAM },
-						 { "packages", required_argument, NULL, PACKAGES },
-						 { "mirror", required_argument, NULL, MIRROR },
-						 { "quiet", no_argument, NULL, 'q' },
-						 { "help", no_argument, NULL, 'h' },
-						 { NULL, 0, NULL, 0 } };
+	struct be_lock *lock = &o->rebuild.lock;
+	const struct be_option options[] = {
+		BE_FLAG("rebuild", 0, &o->again),       BE_TEXT("kernel", 0, &o->how.kernel),
+		BE_TEXT("modules", 0, &o->how.modules), BE_LIST("program", 0, &o->rebuild.programs),
+		BE_LIST("packages", 0, &lock->folders), BE_LIST("mirror", 0, &lock->mirrors),
+		BE_FLAG("quiet", 'q', &o->quiet),       BE_OPTIONS_END,
+	};
 	struct be_error err = BE_ERROR_INIT;
 	struct be_verified verified = { 0 };
-	const struct be_command_line line = {
-		.usage = usage, .letters = ":hq", .options = options, .take = take_option, .data = o
-	};
-	int status;
-	if (!be_usage_take(&line, argc, argv, &status))
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
 		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], "needs one image, manifest or result");

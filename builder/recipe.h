@@ -2,8 +2,7 @@
 #ifndef BE_RECIPE_H
 #define BE_RECIPE_H
 
-#include <getopt.h>
-
+#include "base/options.h"
 #include "builder/paths.h"
 #include "job.h"
 
@@ -16,27 +15,21 @@ struct be_recipe_request {
 	const struct be_node *manifest; /* whose recipe it is, in the place of all of the above; or NULL */
 };
 
-/* The options that every command with a job takes, for its own table, and what handles them. */
-#define BE_RECIPE_OPTIONS                                                                  \
-	{ "host", required_argument, NULL, 'H' }, { "set", required_argument, NULL, 's' }, \
-		{ "compatible", no_argument, NULL, 'C' },                                  \
-	{                                                                                  \
-		"pick", required_argument, NULL, 'p'                                       \
-	}
+/* The options that every command with a job takes, for its own table, and their help. */
+#define BE_RECIPE_OPTIONS(request)                                                  \
+	BE_TEXT("host", 0, &(request)->host), BE_LIST("set", 's', &(request)->set), \
+		BE_FLAG("compatible", 0, &(request)->compatible), BE_TEXT("pick", 0, &(request)->pick)
 #define BE_RECIPE_HELP                                                                     \
 	"  --host FILE|NAME    host file of the machine (default: the job's tbox_group)\n" \
 	"  -s, --set KEY=VALUE set or replace a key of the job, as LKP's -s\n"             \
 	"  --pick NAME|N       which of the atomic jobs of a job file with lists\n"        \
 	"  --compatible        of an expanded job only what came from the job itself\n"
-/* True when @c was one of them. */
-bool be_recipe_option(struct be_recipe_request *request, int c, const char *value);
 /*
- * The command line of a command that takes one job and @options; -h prints @usage. What is none of the above goes to
- * @other, which returns false when it does not know @c either. Returns -1 to go on, else the exit status; the caller
- * frees @request->set in each case.
+ * The command line of a command that takes one job and @options; "--help" prints @usage. Sets @request->job. Returns -1
+ * to go on, else the exit status; the caller frees @request->set in each case.
  */
-int be_recipe_command(struct be_recipe_request *request, int argc, char **argv, const struct option *options,
-		      const char *usage, bool (*other)(void *data, int c), void *data) BE_MUST_CHECK;
+int be_recipe_command(struct be_recipe_request *request, int argc, char **argv, const struct be_option *options,
+		      const char *usage) BE_MUST_CHECK;
 
 /* An expanded job file: the atomic jobs that were asked for and what they were made of. */
 struct be_recipe {

@@ -1,36 +1,15 @@
 /* What the commands that take one job have in common: their command line, and the plan that they look at. */
-#include <stdio.h>
+#include <getopt.h>
 
 #include "builder/recipe.h"
 #include "builder/usage.h"
 
-bool be_recipe_option(struct be_recipe_request *request, int c, const char *value)
+int be_recipe_command(struct be_recipe_request *request, int argc, char **argv, const struct be_option *options,
+		      const char *usage)
 {
-	if (c == 'H')
-		request->host = value;
-	else if (c == 's')
-		be_strv_add(&request->set, value);
-	else if (c == 'p')
-		request->pick = value;
-	else if (c == 'C')
-		request->compatible = true;
-	else
-		return false;
-	return true;
-}
-
-int be_recipe_command(struct be_recipe_request *request, int argc, char **argv, const struct option *options,
-		      const char *usage, bool (*other)(void *data, int c), void *data)
-{
-	opterr = 0;
-	for (int c; (c = getopt_long(argc, argv, ":hs:", options, NULL)) != -1;) {
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (!be_recipe_option(request, c, optarg) && !other(data, c))
-			return be_usage_option(argv, c);
-	}
+	int status = be_usage_read(usage, options, argc, argv);
+	if (status >= 0)
+		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a job file" : "takes one job file");
 	request->job = argv[optind];

@@ -5,6 +5,7 @@
 
 #include "action.h"
 #include "base/clock.h"
+#include "base/options.h"
 #include "setup.h"
 
 static const char usage[] =
@@ -39,53 +40,29 @@ static int print_report(const struct be_setup *setup, double seconds, struct be_
 }
 
 struct options {
-	bool check, undo, twin, quiet;
+	bool check, undo, twin, quiet, version;
 	const char *plan;
 };
 
 /* Returns -1 to go on, else the exit status. */
-static int parse(int argc, char **argv, struct options *options)
+static int parse(int argc, char **argv, struct options *o)
 {
-	enum { CHECK = 1, UNDO, TWIN, QUIET, HELP, SHOW_VERSION };
-	static const struct option longs[] = {
-		{ "check", no_argument, NULL, CHECK },
-		{ "undo", no_argument, NULL, UNDO },
-		{ "twin", no_argument, NULL, TWIN },
-		{ "quiet", no_argument, NULL, QUIET },
-		{ "help", no_argument, NULL, HELP },
-		{ "version", no_argument, NULL, SHOW_VERSION },
-		{ NULL, 0, NULL, 0 },
+	const struct be_option options[] = {
+		BE_FLAG("check", 0, &o->check), BE_FLAG("undo", 0, &o->undo),       BE_FLAG("twin", 0, &o->twin),
+		BE_FLAG("quiet", 0, &o->quiet), BE_FLAG("version", 0, &o->version), BE_OPTIONS_END,
 	};
-	for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
-		switch (c) {
-		case CHECK:
-			options->check = true;
-			break;
-		case UNDO:
-			options->undo = true;
-			break;
-		case TWIN:
-			options->twin = true;
-			break;
-		case QUIET:
-			options->quiet = true;
-			break;
-		case HELP:
-			fputs(usage, stdout);
-			return BE_OK;
-		case SHOW_VERSION:
-			puts("disk-setup " BE_VERSION);
-			return BE_OK;
-		default:
-			fputs(usage, stderr);
-			return BE_USAGE;
-		}
+	int status = be_options_read("disk-setup", usage, options, argc, argv);
+	if (status >= 0)
+		return status;
+	if (o->version) {
+		puts("disk-setup " BE_VERSION);
+		return BE_OK;
 	}
-	if (argc - optind != 1 || (options->check && options->undo)) {
-		fputs(usage, stderr);
-		return BE_USAGE;
-	}
-	options->plan = argv[optind];
+	if (o->check && o->undo)
+		return be_options_wrong("disk-setup", "--check and --undo exclude each other");
+	if (argc - optind != 1)
+		return be_options_wrong("disk-setup", "needs one plan");
+	o->plan = argv[optind];
 	return -1;
 }
 

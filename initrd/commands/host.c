@@ -1,8 +1,9 @@
 /* mkbenchenv host: the host file of the machine that it runs on, or of a recorded one. */
 #include <getopt.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/options.h"
 #include "initrd/inventory/inventory.h"
 
 static const char usage[] = "Usage: mkbenchenv host [OPTION]...\n"
@@ -24,35 +25,17 @@ struct options {
 /* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	enum { ROOT = 256, PRIVATE };
-	static const struct option longs[] = { { "output", required_argument, NULL, 'o' },
-					       { "root", required_argument, NULL, ROOT },
-					       { "private", no_argument, NULL, PRIVATE },
-					       { "help", no_argument, NULL, 'h' },
-					       { NULL, 0, NULL, 0 } };
-	for (int c; (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1;) {
-		switch (c) {
-		case 'h':
-			fputs(usage, stdout);
-			return BE_OK;
-		case 'o':
-			o->output = optarg;
-			break;
-		case ROOT:
-			o->root = optarg;
-			break;
-		case PRIVATE:
-			o->private = true;
-			break;
-		default:
-			fprintf(stderr, "`%s --help` shows what it takes.\n", argv[0]);
-			return BE_USAGE;
-		}
-	}
-	if (optind == argc)
-		return -1;
-	fprintf(stderr, "%s: takes no argument such as \"%s\"; -o FILE names the output\n", argv[0], argv[optind]);
-	return BE_USAGE;
+	const struct be_option options[] = {
+		BE_TEXT("output", 'o', &o->output),
+		BE_TEXT("root", 0, &o->root),
+		BE_FLAG("private", 0, &o->private),
+		BE_OPTIONS_END,
+	};
+	int status = be_options_read(argv[0], usage, options, argc, argv);
+	if (status < 0 && optind < argc)
+		status = be_options_wrong(argv[0], "takes no argument such as \"%s\"; -o FILE names the output",
+					  argv[optind]);
+	return status;
 }
 
 static int run(const struct options *o, struct be_error *err)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "factor.h"
 #include "initrd/observe/statement.h"
 #include "initrd/observe/tree.h"
@@ -31,47 +32,21 @@ struct options {
 	const char *testdir, *plan, *root, *record, *output;
 };
 
-static int usage_failed(const char *program)
-{
-	fprintf(stderr, "`%s --help` shows what it takes.\n", program);
-	return BE_USAGE;
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	enum { TESTDIR = 256, PLAN, ROOT, RECORD };
-	static const struct option longs[] = { { "testdir", required_argument, NULL, TESTDIR },
-					       { "plan", required_argument, NULL, PLAN },
-					       { "root", required_argument, NULL, ROOT },
-					       { "record", required_argument, NULL, RECORD },
-					       { "output", required_argument, NULL, 'o' },
-					       { "help", no_argument, NULL, 'h' },
-					       { NULL, 0, NULL, 0 } };
-	for (int c; (c = getopt_long(argc, argv, "ho:", longs, NULL)) != -1;) {
-		const char **to = c == TESTDIR  ? &o->testdir
-				  : c == PLAN   ? &o->plan
-				  : c == ROOT   ? &o->root
-				  : c == RECORD ? &o->record
-				  : c == 'o'    ? &o->output
-						: NULL;
-		if (c == 'h') {
-			fputs(usage, stdout);
-			return BE_OK;
-		}
-		if (!to)
-			return usage_failed(argv[0]);
-		*to = optarg;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "%s: takes no argument such as \"%s\"; --root names a recorded machine\n", argv[0],
-			argv[optind]);
-		return BE_USAGE;
-	}
-	if (o->root && o->record) {
-		fprintf(stderr, "%s: --record and --root exclude each other\n", argv[0]);
-		return usage_failed(argv[0]);
-	}
+	const struct be_option options[] = {
+		BE_TEXT("testdir", 0, &o->testdir), BE_TEXT("plan", 0, &o->plan),       BE_TEXT("root", 0, &o->root),
+		BE_TEXT("record", 0, &o->record),   BE_TEXT("output", 'o', &o->output), BE_OPTIONS_END,
+	};
+	int status = be_options_read(argv[0], usage, options, argc, argv);
+	if (status >= 0)
+		return status;
+	if (optind < argc)
+		return be_options_wrong(argv[0], "takes no argument such as \"%s\"; --root names a recorded machine",
+					argv[optind]);
+	if (o->root && o->record)
+		return be_options_wrong(argv[0], "--record and --root exclude each other");
 	return -1;
 }
 
