@@ -11,7 +11,8 @@ GUEST_UNUSED := 7zip iso9660 mtree mtree_classic shar shar_dump warc xar zip
 GUEST_LEAVE_OUT := $(foreach f,$(GUEST_UNUSED),-Wl,--defsym=archive_write_set_format_$(f)=be_delivery_no_format)
 GUEST_SHARED := -lkmod -lmount -lblkid -lfdisk -lcrypto -lm
 # DT_RPATH, not DT_RUNPATH: it holds for the libraries of the libraries too.
-GUEST_LINK := -Wl,--dynamic-linker=$(GUEST_LIB)/$(GUEST_LOADER) -Wl,-rpath,$(GUEST_LIB) -Wl,--disable-new-dtags \
+# Without symbols and debugging sections, which were half of them; those are in the objects that are linked.
+GUEST_LINK := -Wl,-s -Wl,--dynamic-linker=$(GUEST_LIB)/$(GUEST_LOADER) -Wl,-rpath,$(GUEST_LIB) -Wl,--disable-new-dtags \
 	-Wl,--as-needed
 GUEST_PROGRAMS := $(GUEST)/init $(GUEST)/disk-setup
 

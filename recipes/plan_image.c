@@ -68,6 +68,12 @@ static void choose_parts(const struct be_planner *p, struct image *image)
 	be_strv_sort_unique(&image->parts);
 }
 
+/* A machine of QEMU's, not the twin of one: it has no other controllers than QEMU makes. */
+static bool is_emulated(const struct be_planner *p)
+{
+	return be_starts(be_get_str(p->host, "model", ""), "qemu-");
+}
+
 static int add_part(struct be_planner *p, struct image *image, const char *name, struct be_error *err)
 {
 	be_autofree char *path = be_strf("%s/images/%s.yaml", p->req->data_dir, name);
@@ -79,8 +85,10 @@ static int add_part(struct be_planner *p, struct image *image, const char *name,
 	be_autonode struct be_node *doc = be_node_load_file(path, err);
 	if (!doc)
 		return -1;
-	for (size_t i = 0; i < LISTS; i++)
-		be_get_strv(doc, lists[i], &image->lists[i]);
+	for (size_t i = 0; i < LISTS; i++) {
+		bool emulated = strcmp(lists[i], "modules_wanted") == 0 && be_get(doc, "emulated") && is_emulated(p);
+		be_get_strv(doc, emulated ? "emulated" : lists[i], &image->lists[i]);
+	}
 	return 0;
 }
 

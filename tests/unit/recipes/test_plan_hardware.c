@@ -70,3 +70,16 @@ Test(plan_hardware, inventory_takes_folders_of_drivers)
 	be_get_strv(be_get(plan, "image"), "modules_wanted", &wanted);
 	cr_expect(be_strv_has(&wanted, "kernel/drivers/ata/"));
 }
+
+/* A machine of QEMU's has only what QEMU makes; the same image for hardware has the drivers of all common cards. */
+Test(plan_hardware, emulated_machines_need_few_drivers)
+{
+	static const char *const models[] = { "qemu-system-x86_64", "Ice Lake" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(models); i++) {
+		be_autonode struct be_node *plan = plan_with("model", models[i]);
+		be_autostrv struct be_strv wanted = { 0 };
+		be_get_strv(be_get(plan, "image"), "modules_wanted", &wanted);
+		cr_expect(be_strv_has(&wanted, "virtio_net"));
+		cr_expect_eq(be_strv_has(&wanted, "mlx5_core"), i == 1);
+	}
+}
