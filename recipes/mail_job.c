@@ -70,6 +70,33 @@ static char *place_of(const struct nest *nest, const char *key)
 	return NULL;
 }
 
+/*
+ * The joined values without those that the mail names, whose keys leave @keys: older paths are not in the order of
+ * their keys. NULL when none is named. The caller frees.
+ */
+static char *without_named(const char *path, const struct be_node *named, struct be_strv *keys)
+{
+	be_autostrv struct be_strv pieces = { 0 }, others = { 0 };
+	be_autobuf struct be_buf rest = { 0 };
+	be_strv_split(&pieces, path, "-");
+	for (size_t i = 0; i < pieces.n; i++) {
+		bool is_named = false;
+		for (size_t k = 0; k < named->n && !is_named; k++)
+			is_named = named->items[k]->text && strcmp(named->items[k]->text, pieces.v[i]) == 0;
+		if (!is_named)
+			be_buf_addf(&rest, "%s%s", rest.len ? "-" : "", pieces.v[i]);
+	}
+	for (size_t i = 0; i < keys->n; i++)
+		if (!be_get(named, keys->v[i]))
+			be_strv_add(&others, keys->v[i]);
+	if (others.n == keys->n || !rest.len)
+		return NULL;
+	be_strv_free(keys);
+	*keys = (struct be_strv){ 0 };
+	be_strv_add_all(keys, &others);
+	return be_buf_steal(&rest);
+}
+
 /* The parameters that the mail names, and those whose values it only joins. */
 static int collect_parameters(struct nest *nest, struct be_error *err)
 {
@@ -90,6 +117,9 @@ static int collect_parameters(struct nest *nest, struct be_error *err)
 	}
 	be_autonode struct be_node *decoded = NULL;
 	if (be_mail_decode(path, patterns, &keys, &decoded, err) != 0)
+		return -1;
+	be_autofree char *rest = decoded ? NULL : without_named(path, nest->parameters, &keys);
+	if (rest && be_mail_decode(rest, patterns, &keys, &decoded, err) != 0)
 		return -1;
 	for (size_t i = 0; decoded && i < decoded->n; i++)
 		if (!be_get(nest->parameters, decoded->keys[i]))

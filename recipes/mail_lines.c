@@ -278,7 +278,11 @@ struct be_node *be_mail_value(const char *text)
 		if (strcmp(again, text) == 0)
 			return be_node_int(number);
 	}
-	return be_node_str(text);
+	size_t n = strlen(text);
+	bool quoted = n >= 2 && (text[0] == '"' || text[0] == '\'') && text[n - 1] == text[0] &&
+		      !memchr(text + 1, text[0], n - 2);
+	be_autofree char *bare = quoted ? be_strndup(text + 1, n - 2) : be_strdup(text);
+	return be_node_str(bare);
 }
 
 char *be_mail_commit(const char *text)

@@ -31,7 +31,7 @@ void be_mail_set_date(struct be_node *table, const struct be_mail_lines *lines, 
 size_t be_mail_key(const char *text);
 /* The text behind @prefix and blanks, or NULL; upper and lower case count the same. */
 const char *be_mail_after(const char *text, const char *prefix);
-/* A value as it goes to a job: whole numbers stay numbers. */
+/* A value as it goes to a job: whole numbers stay numbers, quote marks around a text are no part of it. */
 struct be_node *be_mail_value(const char *text);
 /* True when @text could be the address of a person: such a value is no parameter. */
 bool be_mail_personal(const char *text);

@@ -36,26 +36,30 @@ static void add_path(struct be_node *tables, const struct be_mail_lines *lines, 
 	be_add(tables, table);
 }
 
-/* "testcase/path_params/tbox_group/run: will-it-scale/performance-process-100%-page_fault3/lkp-skl-4sp1" */
-static bool read_run_path(const struct be_mail_lines *lines, size_t at, struct be_node *tables)
-{
-	const char *rest = be_mail_after(lines->v[at].text, "testcase/path_params/tbox_group/run:");
-	be_autostrv struct be_strv parts = { 0 };
-	if (!rest || !split_path(rest, strcspn(rest, " "), &parts))
-		return false;
-	add_path(tables, lines, at, parts.v[0], parts.v[1], parts.v[2]);
-	return true;
-}
+/* Paths in the line of their head, and which part is what. */
+static const struct {
+	const char *head;
+	unsigned testcase, values, machine;
+} forms[] = {
+	{ "testcase/path_params/tbox_group/run:", 0, 1,
+	  2 }, /* .../run: will-it-scale/performance-process-100%/lkp-skl-4sp1 */
+	{ "testcase/testparams/testbox:", 0, 1, 2 },
+	{ "testbox/testcase/testparams:", 1, 2, 0 }, /* 2014 and 2015 */
+	{ "test case:", 1, 2, 0 },                   /* test case: ivb42/fsmark/1x-64t-4M, of 2014 */
+};
 
-/* "test case: ivb42/fsmark/1x-64t-4M" of 2014: the machine comes first. */
-static bool read_case_path(const struct be_mail_lines *lines, size_t at, struct be_node *tables)
+static bool read_path(const struct be_mail_lines *lines, size_t at, struct be_node *tables)
 {
-	const char *rest = be_mail_after(lines->v[at].text, "test case:");
-	be_autostrv struct be_strv parts = { 0 };
-	if (!rest || !split_path(rest, strcspn(rest, " "), &parts))
-		return false;
-	add_path(tables, lines, at, parts.v[1], parts.v[2], parts.v[0]);
-	return true;
+	for (size_t i = 0; i < BE_ARRAY_LEN(forms); i++) {
+		const char *rest = be_mail_after(lines->v[at].text, forms[i].head);
+		be_autostrv struct be_strv parts = { 0 };
+		if (!rest || !split_path(rest, strcspn(rest, " "), &parts))
+			continue;
+		add_path(tables, lines, at, parts.v[forms[i].testcase], parts.v[forms[i].values],
+			 parts.v[forms[i].machine]);
+		return true;
+	}
+	return false;
 }
 
 /* Rows below a head that ends in "testcase/testparams/testbox": the path is a row's last word. */
@@ -77,6 +81,6 @@ static bool read_row_path(const struct be_mail_lines *lines, size_t at, struct b
 void be_mail_find_paths(const struct be_mail_lines *lines, struct be_node *tables)
 {
 	for (size_t i = 0; i < lines->n && tables->n < BE_MAIL_MAX_TABLES; i++)
-		if (!read_run_path(lines, i, tables) && !read_case_path(lines, i, tables))
+		if (!read_path(lines, i, tables))
 			read_row_path(lines, i, tables);
 }

@@ -93,6 +93,26 @@ static void set_host(struct be_node *table, const struct be_mail_lines *lines)
 		be_set(table, "host", be_steal(&host));
 }
 
+/*
+ * "lkp-snb01: Sandy Bridge-EP" and "Memory: 32G" in two lines, as mails of 2014 and 2015 have them below their table.
+ */
+static void set_named_host(struct be_node *table, const struct be_mail_lines *lines)
+{
+	const char *name = be_get_str(table, "tbox_group", NULL);
+	for (size_t i = 0; name && i + 1 < lines->n; i++) {
+		const char *text = lines->v[i].text, *memory = be_mail_after(lines->v[i + 1].text, "Memory:");
+		size_t n = be_mail_key(text);
+		if (!memory || n != strlen(name) || strncmp(text, name, n) != 0)
+			continue;
+		be_autofree char *size = be_strndup(memory, strcspn(memory, " "));
+		struct be_node *host = be_node_map();
+		be_set_str(host, "model", text + n + 1 + strspn(text + n + 1, " "));
+		be_set_str(host, "memory", size);
+		be_set(table, "host", host);
+		return;
+	}
+}
+
 /* "72 threads ... with 256G memory", wherever it stands; NULL when there is none or more than one. The caller frees. */
 static char *only_machine(const struct be_mail_lines *lines)
 {
@@ -125,6 +145,8 @@ static void complete(struct be_node *tables, const struct be_mail_lines *lines)
 		set_commit(table, reported, subject);
 		if (!be_get(table, "machine") && strcmp(be_get_str(table, "form", ""), "header") == 0)
 			set_host(table, lines);
+		if (!be_get(table, "machine") && !be_get(table, "host"))
+			set_named_host(table, lines);
 		if (!be_get(table, "machine") && !be_get(table, "host") && i == 0)
 			be_set_str(table, "machine", machine);
 	}

@@ -266,6 +266,38 @@ Test(mail, values_without_keys)
 	cr_expect_null(strstr(other, "unlink2"), "%s", other);
 }
 
+Test(mail, paths_of_2015)
+{
+	static const char mail[] = "FYI, we noticed the below changes on\n\n"
+				   "commit 80e3d87b2c55fb8ab9f9c2a5b0c2a2a9f9d4a3a1 (\"sched: a subject\")\n\n"
+				   "testbox/testcase/testparams: lkp-xyz01/will-it-scale/performance-brk1\n\n"
+				   "c739f06d9b9ff0f6  80e3d87b2c55fb8ab9f9c2a5b0\n"
+				   "----------------  --------------------------\n\n"
+				   "lkp-xyz01: Some Lake-EP\nMemory: 32G\n";
+	be_autofree char *job = job_of(mail, 1), *host = host_of(mail);
+	cr_expect(strstr(job, "will-it-scale:\n  test: brk1\ncpufreq_governor: performance\n"), "%s", job);
+	cr_expect(strstr(job, "tbox_group: lkp-xyz01\n"), "%s", job);
+	cr_expect_str_eq(host, "model: Some Lake-EP\nmemory: 32G\n");
+}
+
+/* Older paths are not in the order of their keys: what the block names is told apart from the rest. */
+Test(mail, a_path_beside_a_block)
+{
+	be_autofree char *job =
+		job_of("in testcase: will-it-scale\nwith following parameters:\n\n"
+		       "\tcpufreq_governor: performance\n\n"
+		       "testcase/path_params/tbox_group/run: will-it-scale/unlink2-performance/lkp-xyz03\n",
+		       1);
+	cr_expect(strstr(job, "will-it-scale:\n  test: unlink2\n"), "%s", job);
+	cr_expect(strstr(job, "cpufreq_governor: performance\ntestbox: lkp-xyz03\n"), "%s", job);
+}
+
+Test(mail, quote_marks_are_no_part_of_a_value)
+{
+	be_autofree char *job = job_of("testcase: fsmark\nparameters:\n\n\tfs: \"ext4\"\n\tdisk: '1HDD'\n", 1);
+	cr_expect(strstr(job, "fs: ext4\n") && strstr(job, "disk: 1HDD\n"), "%s", job);
+}
+
 Test(mail, several_tests_and_boxes)
 {
 	static const char text[] =
