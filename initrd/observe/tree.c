@@ -22,17 +22,20 @@ static bool is_number(const char *text, size_t len)
 	return len && strspn(text, "0123456789") >= len;
 }
 
-static bool is_wanted(const char *path)
+static bool is_in_places(const char *path)
 {
 	static const char *const places[] = { "/proc/", "/sys/", "/dev/", "/run/udev/" };
-	size_t process = be_starts(path, "/proc/") ? strcspn(path + 6, "/") : 0;
-	if (strstr(path, "//") || strstr(path, "/../") || strstr(path, " = ") ||
-	    (process && is_number(path + 6, process)))
-		return false;
 	for (size_t i = 0; i < BE_ARRAY_LEN(places); i++)
 		if (be_starts(path, places[i]))
 			return true;
 	return false;
+}
+
+static bool is_wanted(const char *path)
+{
+	size_t process = be_starts(path, "/proc/") ? strcspn(path + 6, "/") : 0;
+	return is_in_places(path) && !strstr(path, "//") && !strstr(path, "/../") && !strstr(path, " = ") &&
+	       !(process && is_number(path + 6, process));
 }
 
 static bool is_text(const struct be_buf *content)
@@ -133,50 +136,38 @@ static char *follow(struct recording *r, const char *path, size_t len)
 	return be_strf("%s/%s%s", link, target, path + len);
 }
 
-static void drop_last(struct be_strv *list)
+/*
+ * Takes a component "", "." or ".." out that begins at @path[*known]; what is before it holds no link, so that ".." is
+ * its parent. False: it is another one.
+ */
+static bool step_over(char *path, size_t *known)
 {
-	list->n--;
-	free(be_steal(&list->v[list->n]));
-}
-
-/* Takes "." and ".." out of an absolute path in place: it gets no longer. */
-static void normalise(char *path)
-{
-	be_autostrv struct be_strv parts = { 0 }, kept = { 0 };
-	be_strv_split(&parts, path, "/");
-	for (size_t i = 0; i < parts.n; i++) {
-		if (strcmp(parts.v[i], "..") == 0 && kept.n)
-			drop_last(&kept);
-		else if (strcmp(parts.v[i], ".") != 0 && strcmp(parts.v[i], "..") != 0)
-			be_strv_add(&kept, parts.v[i]);
-	}
-	char *end = path;
-	for (size_t i = 0; i < kept.n; i++) /* never longer than what was there */
-		end += sprintf(end, "/%s", kept.v[i]);
-	*end = '\0';
+	const char *name = path + *known + 1;
+	size_t n = strcspn(name, "/"), up = *known;
+	if (n > 2 || strncmp(name, "..", n) != 0)
+		return false;
+	while (n == 2 && up > 0 && path[--up] != '/')
+		;
+	memmove(path + up, name + n, strlen(name + n) + 1);
+	*known = up;
+	return true;
 }
 
 static void add_path(struct recording *r, const char *asked)
 {
 	be_autofree char *path = be_strdup(asked);
 	unsigned links = 0;
-	if (*path != '/')
-		return;
-	normalise(path);
-	for (size_t len = 1; is_wanted(path) && path[len - 1] && links < LINKS_MAX;) {
-		len += strcspn(path + len, "/");
-		char *there = follow(r, path, len);
+	for (size_t known = 0; is_in_places(path) && path[known] && links < LINKS_MAX;) {
+		if (step_over(path, &known))
+			continue;
+		size_t end = known + 1 + strcspn(path + known + 1, "/");
+		char *there = follow(r, path, end);
 		if (there) {
 			free(path);
 			path = there;
-			normalise(path);
 			links++;
-			len = 1;
-		} else if (path[len]) {
-			len++;
-		} else {
-			break;
 		}
+		known = there ? 0 : end;
 	}
 	be_autofree char *full = be_root_path(r->root, path);
 	struct stat st;

@@ -25,3 +25,25 @@ Test(tree, nothing_is_written_through_links)
 	cr_expect_eq(rmdir(outside), 0, "something was written through a link");
 	cr_assert_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
 }
+
+/* ".." is where a link led, not where it stands: the provider of a pmem disk's region is read that way. */
+Test(tree, parents_behind_links)
+{
+	char dir[] = "/tmp/be-tree.XXXXXX";
+	struct be_error err = BE_ERROR_INIT;
+	cr_assert_not_null(mkdtemp(dir));
+	static const char text[] = "/sys/block/pmem0 -> ../devices/bus/region/pfn/block/pmem0\n"
+				   "/sys/devices/bus/region/pfn/block/pmem0/device -> ../../../pfn\n"
+				   "/sys/devices/bus/provider = e820\n";
+	cr_assert_eq(be_tree_unpack(text, "pmem", dir, &err), 0, "%s", err.text);
+	be_autostrv struct be_strv seen = { 0 };
+	const struct be_root root = { .prefix = dir, .seen = &seen };
+	be_autofree char *provider = be_root_text(&root, "/sys/block/pmem0/device/../../provider");
+	cr_expect_str_eq(provider ? provider : "nothing", "e820");
+	be_autobuf struct be_buf out = { 0 };
+	be_autonode struct be_node *nothing = be_node_map();
+	cr_assert_eq(be_tree_record(&root, &seen, nothing, &out, &err), 0, "%s", err.text);
+	cr_expect(strstr(out.data, "/sys/devices/bus/provider = e820\n"), "%s", out.data);
+	cr_expect(strstr(out.data, "/sys/block/pmem0 -> ../devices/bus/region/pfn/block/pmem0\n"), "%s", out.data);
+	cr_assert_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
+}
