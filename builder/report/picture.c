@@ -299,9 +299,13 @@ int be_picture_plan(const struct be_node *plan, struct be_buf *out, struct be_er
 int be_picture_manifest(const struct be_node *manifest, size_t most, struct be_buf *out, struct be_error *err)
 {
 	const struct be_node *layout = be_get(manifest, "layout"), *devices = be_get(layout, "devices");
-	const char *testdir = be_get_str(layout, "testdir", NULL);
+	const char *testdir = be_get_str(layout, "testdir", NULL), *beside = be_get_str(layout, "file", NULL);
 	be_autonode struct be_node *tree = be_node_seq();
 	be_cleanup(places_free) struct places places = { 0 };
+	if (beside) {
+		be_buf_addf(out, "layout    in %s, which is not beside this manifest\n", beside);
+		return 0;
+	}
 	for (size_t i = 0; devices && devices->kind == BE_MAP && i < devices->n; i++)
 		run_device(tree, &places, devices->keys[i], devices->items[i]);
 	run_arrays(tree, &places, be_get(layout, "arrays"));
