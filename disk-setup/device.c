@@ -111,14 +111,14 @@ char *be_device_whole(const struct be_root *root, const char *kernel)
 	be_autofree char *partition = be_strf("/sys/class/block/%s/partition", kernel);
 	if (!be_root_exists(root, partition))
 		return be_strdup(kernel);
+	/* "../../devices/.../block/sda/sda1" */
 	be_autofree char *link = be_strf("/sys/class/block/%s", kernel);
-	be_autofree char *full = be_root_path(root, link);
-	be_autofree char *real = realpath(full, NULL);
-	char *slash = real ? strrchr(real, '/') : NULL;
+	be_autofree char *target = be_root_link(root, link);
+	char *slash = target ? strrchr(target, '/') : NULL;
 	if (!slash)
 		return be_strdup(kernel);
 	*slash = '\0';
-	slash = strrchr(real, '/');
+	slash = strrchr(target, '/');
 	return be_strdup(slash ? slash + 1 : kernel);
 }
 

@@ -34,7 +34,16 @@ static void add_all(struct be_node *to, const struct be_node *from)
 		be_add(to, be_node_clone(from->items[i]));
 }
 
-static struct be_node *document(const struct be_guest *guest, const char *phase)
+/* What was found and made; before.yaml has it already when a draft of after.yaml is written. */
+static void add_findings(struct be_node *doc, const struct be_guest *guest)
+{
+	be_set(doc, "environment", guest->environment ? be_node_clone(guest->environment) : be_node_map());
+	be_set(doc, "actions", be_node_clone(guest->setup.actions));
+	be_set(doc, "found", be_node_clone(guest->setup.found));
+	be_set(doc, "layout", be_node_clone(guest->setup.layout));
+}
+
+static struct be_node *document(const struct be_guest *guest, const char *phase, bool draft)
 {
 	struct be_node *doc = be_node_map();
 	be_set_str(doc, "mkbenchenv", "observation");
@@ -43,15 +52,13 @@ static struct be_node *document(const struct be_guest *guest, const char *phase)
 	be_set_str(doc, "plan_sha256", guest->plan_sha256[0] ? guest->plan_sha256 : NULL);
 	be_set(doc, "outcome", be_node_clone(guest->outcome));
 	be_set(doc, "machine", machine(guest));
-	be_set(doc, "environment", guest->environment ? be_node_clone(guest->environment) : be_node_map());
+	if (!draft)
+		add_findings(doc, guest);
 	struct be_node *deviations = be_node_seq();
 	add_all(deviations, guest->setup.deviations);
 	add_all(deviations, guest->deviations);
 	be_set(doc, "deviations", deviations);
 	be_set(doc, "settings", be_node_clone(guest->settings));
-	be_set(doc, "actions", be_node_clone(guest->setup.actions));
-	be_set(doc, "found", be_node_clone(guest->setup.found));
-	be_set(doc, "layout", be_node_clone(guest->setup.layout));
 	if (guest->values)
 		be_set(doc, "values", be_node_clone(guest->values));
 	if (be_streq(phase, "after"))
@@ -59,14 +66,30 @@ static struct be_node *document(const struct be_guest *guest, const char *phase)
 	return doc;
 }
 
-static int write_document(const struct be_guest *guest, const char *phase, const char *name, struct be_error *err)
+static int write_document(const struct be_guest *guest, const char *phase, bool draft, const char *name,
+			  struct be_error *err)
 {
-	be_autonode struct be_node *doc = document(guest, phase);
+	be_autonode struct be_node *doc = document(guest, phase, draft);
 	be_autofree char *path = be_strf("%s/%s", guest->state_dir, name);
 	be_autobuf struct be_buf text = { 0 };
 	if (be_node_yaml(doc, &text, err) != 0)
 		return -1;
 	return be_write_file(path, text.data, text.len, 0644, err);
+}
+
+/* What stating the environment took: the last document is observed then, but not yet written. */
+static void state_cost(const struct be_guest *guest, double after, struct be_node *environment)
+{
+	static const char factor[] = "run.observation_seconds";
+	struct be_node *map = be_node_map(), *stated = be_node_map();
+	be_set(map, "before", be_node_strf("%.2f", guest->stating));
+	be_set(map, "during", be_node_strf("%.2f", guest->sample.cost));
+	be_set(map, "after", be_node_strf("%.2f", after));
+	be_set(map, "in_all", be_node_strf("%.2f", guest->stating + guest->sample.cost + after));
+	be_set(stated, "value", map);
+	if (be_get(environment, factor))
+		be_set(environment, factor, be_steal(&stated));
+	be_node_free(stated);
 }
 
 int be_document_write(struct be_guest *guest, enum be_phase phase, const char *name, struct be_error *err)
@@ -75,18 +98,21 @@ int be_document_write(struct be_guest *guest, enum be_phase phase, const char *n
 					      .plan = guest->plan,
 					      .scopes = &guest->scopes,
 					      .facts = guest->facts,
-					      .sample = phase == BE_AFTER ? &guest->sample : NULL };
+					      .sample = phase == BE_AFTER ? &guest->sample : NULL,
+					      .earlier = phase == BE_BEFORE ? guest->environment : NULL };
 	double begin = be_monotonic();
 	struct be_node *environment = be_observe(&observer, phase);
 	be_node_free(guest->environment);
 	guest->environment = environment;
 	be_log("observed %zu factors in %.2f s", environment->n, be_monotonic() - begin);
-	return write_document(guest, phase == BE_BEFORE ? "before" : "after", name, err);
+	if (phase == BE_AFTER)
+		state_cost(guest, be_monotonic() - begin, environment);
+	return write_document(guest, phase == BE_BEFORE ? "before" : "after", false, name, err);
 }
 
 void be_document_draft(struct be_guest *guest)
 {
 	struct be_error err = BE_ERROR_INIT;
-	if (write_document(guest, "after", "after.yaml", &err) != 0)
+	if (write_document(guest, "after", true, "after.yaml", &err) != 0)
 		be_log("%s", err.text);
 }

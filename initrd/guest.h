@@ -26,6 +26,7 @@ struct be_guest {
 	struct be_node *deviations;  /* sequence of {topic, text} */
 	struct be_node *steps_done;  /* sequence: `steps:` of after.yaml */
 	struct be_node *environment; /* of the last observation */
+	double stating;              /* seconds that statements before the workload took */
 	pid_t *daemons;              /* what steps of role daemon started */
 	size_t n_daemons;
 	struct be_node *outcome; /* {state, step, reason} */

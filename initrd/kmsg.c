@@ -72,3 +72,24 @@ int be_kmsg_text(const struct be_root *root, struct be_buf *out)
 	be_buf_adds(out, "");
 	return be_kmsg_each(root, add_line, out);
 }
+
+static void keep(void *data, const struct be_kmsg_record *record)
+{
+	struct be_kmsg *log = data;
+	log->times = be_realloc(log->times, log->texts.n + 1, sizeof(*log->times));
+	log->times[log->texts.n] = record->time;
+	be_strv_add(&log->texts, record->text);
+}
+
+void be_kmsg_load(struct be_kmsg *log, const struct be_root *root)
+{
+	log->read = true;
+	log->errnum = be_kmsg_each(root, keep, log) == 0 ? 0 : errno;
+}
+
+void be_kmsg_free(struct be_kmsg *log)
+{
+	be_strv_free(&log->texts);
+	free(log->times);
+	*log = (struct be_kmsg){ 0 };
+}

@@ -21,4 +21,15 @@ int be_kmsg_each(const struct be_root *root, void (*each)(void *data, const stru
 /* The whole log as text, one "<level>[seconds] message" a line. */
 int be_kmsg_text(const struct be_root *root, struct be_buf *out);
 
+/* All records, kept: several factors are read from them. */
+struct be_kmsg {
+	bool read; /* whether it was tried */
+	int errnum;
+	struct be_strv texts;
+	double *times; /* one each */
+};
+void be_kmsg_load(struct be_kmsg *log, const struct be_root *root);
+void be_kmsg_free(struct be_kmsg *log);
+#define be_autokmsg be_cleanup(be_kmsg_free)
+
 #endif

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "initrd/cases.h"
 #include "initrd/document.h"
@@ -158,14 +159,18 @@ static int drop_caches(struct be_guest *guest, struct be_error *err)
 static int state_before(struct be_guest *guest, struct be_error *err)
 {
 	struct be_error lost = BE_ERROR_INIT;
+	double begin = be_monotonic();
 	if (!be_get(guest->facts, "vm.caches_dropped"))
 		be_set_str(guest->facts, "vm.caches_dropped", "no");
 	be_facts_before(guest);
 	if (be_document_write(guest, BE_BEFORE, "before.yaml", err) != 0)
 		return -1;
+	guest->stating += be_monotonic() - begin;
 	if (be_link_ask(guest->link, &lost, BE_LINK_DELIVER "before.yaml") != 0)
 		be_deviation(guest->deviations, "image.statement_before", "kept in memory only: %s", lost.text);
+	begin = be_monotonic();
 	be_document_draft(guest);
+	guest->stating += be_monotonic() - begin;
 	return 0;
 }
 

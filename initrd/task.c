@@ -187,7 +187,7 @@ static void signal_below(pid_t top, int number)
 {
 	const struct be_root real = { .prefix = NULL };
 	be_autoprocs struct be_procs procs = { 0 };
-	if (be_procs_load(&procs, &real) != 0)
+	if (be_procs_load(&procs, &real, false) != 0)
 		return;
 	for (size_t i = 0; i < procs.n; i++)
 		if (procs.v[i].pid != top && procs.v[i].pid != getpid() && be_procs_below(&procs, &procs.v[i], top))

@@ -95,10 +95,12 @@ static const struct be_node *action_on(const struct be_guest *guest, const char 
 {
 	const struct be_node *actions = guest->setup.actions;
 	for (size_t i = 0; actions && word && i < actions->n; i++) {
-		be_autostrv struct be_strv argv = { 0 };
-		be_get_strv(actions->items[i], "argv", &argv);
-		if (be_streq(be_get_str(actions->items[i], "what", NULL), what) && be_strv_has(&argv, word))
-			return actions->items[i];
+		const struct be_node *argv = be_get(actions->items[i], "argv");
+		if (!be_streq(be_get_str(actions->items[i], "what", NULL), what))
+			continue;
+		for (size_t k = 0; argv && k < argv->n; k++)
+			if (be_streq(argv->items[k]->text, word))
+				return actions->items[i];
 	}
 	return NULL;
 }
@@ -109,9 +111,8 @@ static const char *first_device(const struct be_node *fs)
 	return devices && devices->kind == BE_SEQ && devices->n ? devices->items[0]->text : NULL;
 }
 
-static void filesystem_facts(const struct be_guest *guest, struct be_node *facts)
+static void filesystem_facts(const struct be_guest *guest, const struct be_node *resolved, struct be_node *facts)
 {
-	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
 	const struct be_node *list = be_get_path(resolved, "layout.filesystems");
 	bool reused = be_streq(be_get_str(guest->setup.layout, "earlier", NULL), "reused");
 	struct be_node *versions = be_node_map(), *ages = be_node_map();
@@ -172,10 +173,9 @@ static const struct be_node *mkfs_of(const struct be_guest *guest, const struct 
 	return action_on(guest, "mkfs", array);
 }
 
-static void discard_facts(const struct be_guest *guest, struct be_node *facts)
+static void discard_facts(const struct be_guest *guest, const struct be_node *resolved, struct be_node *facts)
 {
 	const struct be_instances *disks = &guest->scopes.of[BE_SCOPE_DISK];
-	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
 	struct be_node *map = be_node_map();
 	for (size_t i = 0; i < disks->n; i++) {
 		be_autofree char *path =
@@ -192,6 +192,7 @@ static void discard_facts(const struct be_guest *guest, struct be_node *facts)
 void be_facts_before(struct be_guest *guest)
 {
 	struct be_node *facts = guest->facts;
+	be_autonode struct be_node *resolved = be_resolve_plan(&guest->setup, guest->plan);
 	be_set(facts, "workload.command", commands(guest));
 	be_set_str(facts, "workload.cwd", working_directory(guest));
 	/* Read from a statement that was delivered; one that was not is a deviation of after.yaml. */
@@ -199,9 +200,9 @@ void be_facts_before(struct be_guest *guest)
 	environment_facts(facts);
 	task_fact(guest, facts);
 	size_fact(guest, facts);
-	filesystem_facts(guest, facts);
+	filesystem_facts(guest, resolved, facts);
 	array_facts(guest, facts);
-	discard_facts(guest, facts);
+	discard_facts(guest, resolved, facts);
 }
 
 const char *be_ended_by(const char *state, double elapsed, double asked)

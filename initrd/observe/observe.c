@@ -1,4 +1,5 @@
 #include "initrd/observe/observe.h"
+#include "initrd/observe/probes.h"
 #include "initrd/observe/procs.h"
 
 #include <libmount/libmount.h>
@@ -209,6 +210,14 @@ static struct be_node *fold(const struct be_instances *list, struct be_reading *
 	return stated(first ? first : &readings[0]);
 }
 
+const struct be_node *be_observe_table(const struct be_observer *o, const char *key,
+				       struct be_node *(*make)(const struct be_observer *o))
+{
+	if (!be_get(o->tables, key))
+		be_set(o->tables, key, make(o));
+	return be_get(o->tables, key);
+}
+
 bool be_observe_is_live(const struct be_node *factor)
 {
 	const struct be_node *how = be_get(factor, "observe");
@@ -233,6 +242,9 @@ static struct be_node *observe_factor(const struct be_observer *o, const struct 
 	enum be_scope scope;
 	if (o->readings && be_observe_is_live(factor))
 		return recorded(o, factor);
+	const struct be_node *earlier = be_get(o->earlier, be_get_str(factor, "name", ""));
+	if (earlier && be_get_bool(be_get(factor, "observe"), "once", false))
+		return be_node_clone(earlier);
 	struct be_reading none;
 	if (!be_scope_parse(be_get_str(factor, "scope", NULL), &scope)) {
 		none = be_reading_not_observable("this init does not know the scope \"%s\"",
@@ -272,13 +284,19 @@ static bool belongs(const struct be_node *factor, enum be_phase phase)
 struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 {
 	struct be_node *environment = be_node_map();
-	be_autonode struct be_node *tools = be_node_map(), *disks = be_node_map();
+	be_autonode struct be_node *tools = be_node_map(), *tables = be_node_map();
+	be_autokmsg struct be_kmsg log = { 0 };
 	be_autoprocs struct be_procs procs = { 0 };
 	struct be_observer o = *asked;
 	be_autofree char *mountinfo = be_root_path(&o.root, "/proc/self/mountinfo");
 	o.tools = tools;
-	o.disks = disks;
-	o.procs = be_procs_load(&procs, &o.root) == 0 ? &procs : NULL;
+	o.tables = tables;
+	o.log = &log;
+	/* On file systems that are mounted they change little: after the workload nobody asks. */
+	be_cleanup(be_supers_free) struct be_supers *supers =
+		phase == BE_BEFORE && !o.readings && !o.earlier ? be_supers_start(&o) : NULL;
+	o.supers = supers;
+	o.procs = be_procs_load(&procs, &o.root, true) == 0 ? &procs : NULL;
 	o.mounts = mnt_new_table_from_file(mountinfo);
 	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {

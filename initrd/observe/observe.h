@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/node.h"
+#include "initrd/kmsg.h"
 #include "initrd/observe/sample.h"
 #include "initrd/observe/scopes.h"
 
@@ -23,9 +24,13 @@ struct be_observer {
 	const struct be_sample *sample; /* what was seen while the workload ran; NULL before it */
 	const struct be_node
 		*readings; /* of a recorded tree: the factors that no file tells; NULL: look at the system */
+	const struct be_node *earlier; /* environment observed in the same phase before, or NULL: what is to be read
+					* `once:` is taken from it */
 	/* be_observe's own: what many factors or instances are read from is read once */
 	struct be_node *tools;        /* outputs of programs that were run already */
-	struct be_node *disks;        /* tables of disks, by name of the table */
+	struct be_node *tables;       /* of disks and file systems, by name of the table */
+	struct be_kmsg *log;          /* NULL, or filled when a probe first asks for it */
+	struct be_supers *supers;     /* NULL, or being read */
 	struct libmnt_table *mounts;  /* NULL: they cannot be read */
 	const struct be_procs *procs; /* NULL: they cannot be read */
 };
@@ -70,6 +75,10 @@ bool be_probe_is_live(const char *name); /* does it ask more than files? */
 
 /* Does only the running system tell, however its files were recorded? */
 bool be_observe_is_live(const struct be_node *factor);
+
+/* The table called @key, made by @make when it is first asked for: once, not once a disk or file system. */
+const struct be_node *be_observe_table(const struct be_observer *o, const char *key,
+				       struct be_node *(*make)(const struct be_observer *o));
 
 /* The first group of the extended regular expression @pattern in @text, or NULL. The caller frees. */
 char *be_match(const char *pattern, const char *text);

@@ -158,8 +158,8 @@ static char *star(const char *name, const char *before, size_t before_len, const
 	return be_strndup(name + before_len, len - before_len - after_len);
 }
 
-/* Fills @map with what the one star in @path stands for -> the file's text. */
-static bool glob_files(const struct be_look *look, struct be_node *map)
+/* Fills @map with what the one star in @path stands for -> the file's text, or nothing where only the names count. */
+static bool glob_files(const struct be_look *look, bool only_names, struct be_node *map)
 {
 	const char *at = strchr(look->path, '*');
 	if (!at)
@@ -176,8 +176,10 @@ static bool glob_files(const struct be_look *look, struct be_node *map)
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *key = star(names.v[i], slash, (size_t)(at - slash), after);
 		be_autofree char *path = be_strf("%s%s%s", dir, names.v[i], rest ? rest : "");
-		if (key)
+		if (key && !only_names)
 			add_file(look, map, key, path);
+		else if (key && be_root_exists(&look->o->root, path))
+			be_set_str(map, key, "");
 	}
 	return true;
 }
@@ -185,11 +187,12 @@ static bool glob_files(const struct be_look *look, struct be_node *map)
 static struct be_reading look_glob(const struct be_look *look)
 {
 	be_autonode struct be_node *map = be_node_map();
-	if (!glob_files(look, map) || !map->n)
+	bool count = be_get_bool(look->how, "count", false), names = be_get_bool(look->how, "names", false);
+	if (!glob_files(look, count || names, map) || !map->n)
 		return be_reading_absent("no such file %s", look->path);
-	if (be_get_bool(look->how, "count", false))
+	if (count)
 		return be_reading_value(be_node_int((int64_t)map->n));
-	if (be_get_bool(look->how, "names", false)) {
+	if (names) {
 		struct be_node *list = be_node_seq();
 		for (size_t i = 0; i < map->n; i++)
 			be_add_str(list, map->keys[i]);

@@ -10,6 +10,7 @@ static const struct probe {
 	{ "calibration", be_probe_calibration, true },
 	{ "clock", be_probe_clock, true },
 	{ "command_line", be_probe_command_line, false },
+	{ "cpu_generation", be_probe_cpu_generation, false },
 	{ "cpu_topology", be_probe_cpu_topology, false },
 	{ "crypto_driver", be_probe_crypto_driver, false },
 	{ "device_link", be_probe_device_link, true },

@@ -25,9 +25,13 @@ struct be_reading be_probe_device_link(const struct be_look *look);
 
 /* probes_ext.c: `path: /dev/{fsdev}`, `field: features` or `field: journal` */
 struct be_reading be_probe_ext_super(const struct be_look *look);
+/* Begins to read the superblocks of the test's file systems; be_observer.supers is for that. Freeing waits. */
+struct be_supers *be_supers_start(const struct be_observer *o);
+void be_supers_free(struct be_supers **supers);
 
 /* probes_machine.c */
-struct be_reading be_probe_cpu_topology(const struct be_look *look); /* `field: cpus, sockets, threads_per_core` */
+struct be_reading be_probe_cpu_topology(const struct be_look *look);   /* `field: cpus, sockets, threads_per_core` */
+struct be_reading be_probe_cpu_generation(const struct be_look *look); /* `names:` */
 struct be_reading be_probe_hypervisor(const struct be_look *look);
 struct be_reading be_probe_crypto_driver(const struct be_look *look); /* `field:` algorithm */
 struct be_reading be_probe_calibration(const struct be_look *look);

@@ -64,15 +64,6 @@ static char *vpd_serial(const struct be_look *look)
 	return be_strdup(be_trim(text));
 }
 
-/* The table called @key, made when it is first asked for: links are followed once, not once a disk. */
-static const struct be_node *table(const struct be_look *look, const char *key,
-				   struct be_node *(*make)(const struct be_observer *o))
-{
-	if (!be_get(look->o->disks, key))
-		be_set(look->o->disks, key, make(look->o));
-	return be_get(look->o->disks, key);
-}
-
 /* Kernel name -> the first name in /dev/disk/by-id that leads to it and says more than a number. */
 static struct be_node *names_by_id(const struct be_observer *o)
 {
@@ -84,9 +75,10 @@ static struct be_node *names_by_id(const struct be_observer *o)
 		if (be_starts(names.v[i], "wwn-") || be_starts(names.v[i], "nvme-eui."))
 			continue;
 		be_autofree char *path = be_strf("/dev/disk/by-id/%s", names.v[i]);
-		be_autofree char *kernel = be_kernel_name(&o->root, path);
-		if (kernel && !be_get(map, kernel))
-			be_set_str(map, kernel, names.v[i]);
+		be_autofree char *target = be_root_link(&o->root, path); /* leads straight to the device */
+		const char *slash = target ? strrchr(target, '/') : NULL;
+		if (slash && !be_get(map, slash + 1))
+			be_set_str(map, slash + 1, names.v[i]);
 	}
 	return map;
 }
@@ -120,7 +112,7 @@ struct be_reading be_probe_disk_identity(const struct be_look *look)
 	be_autofree char *vpd = be_get(map, "serial") ? NULL : vpd_serial(look);
 	if (vpd && *vpd)
 		be_set_str(map, "serial", vpd);
-	be_set_str(map, "by_id", be_get_str(table(look, "by-id", names_by_id), disk_of(look), NULL));
+	be_set_str(map, "by_id", be_get_str(be_observe_table(look->o, "by-id", names_by_id), disk_of(look), NULL));
 	if (map->n)
 		return be_reading_value(map);
 	be_node_free(map);
@@ -158,7 +150,7 @@ struct be_reading be_probe_partition(const struct be_look *look)
 {
 	if (be_streq(look->at->kind, "md"))
 		return be_reading_not_applicable("an array is used whole");
-	const struct be_node *used = be_get(table(look, "partitions", partitions), disk_of(look));
+	const struct be_node *used = be_get(be_observe_table(look->o, "partitions", partitions), disk_of(look));
 	return used ? be_reading_value(be_node_clone(used)) : be_reading_text("whole");
 }
 
@@ -195,13 +187,27 @@ struct be_reading be_probe_device_write_cache(const struct be_look *look)
 	return text ? be_reading_text(text) : be_reading_absent("no such file %s", path);
 }
 
-/* The directory of the disk's device in the tree of devices, or NULL: an array or a ram disk has no hardware of its
- * own. */
+/* Kernel name -> the directory of the disk's device in the tree of devices. Arrays and ram disks have none: they are no
+ * hardware. */
+static struct be_node *device_directories(const struct be_observer *o)
+{
+	const struct be_instances *disks = &o->scopes->of[BE_SCOPE_DISK];
+	struct be_node *map = be_node_map();
+	for (size_t i = 0; i < disks->n; i++) {
+		const char *kernel = disks->v[i].kernel;
+		be_autofree char *link = be_strf("/sys/block/%s/device", kernel ? kernel : "");
+		be_autofree char *full = be_root_path(&o->root, link);
+		be_autofree char *real = realpath(full, NULL);
+		if (kernel)
+			be_set_str(map, kernel, real);
+	}
+	return map;
+}
+
 static char *device_directory(const struct be_look *look)
 {
-	be_autofree char *link = be_strf("/sys/block/%s/device", disk_of(look));
-	be_autofree char *full = be_root_path(&look->o->root, link);
-	return realpath(full, NULL);
+	const struct be_node *map = be_observe_table(look->o, "devices", device_directories);
+	return be_strdup(be_get_str(map, disk_of(look), NULL));
 }
 
 /* Cuts @dir down to the directory above it; false at the top of the tree. */

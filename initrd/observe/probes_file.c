@@ -13,12 +13,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "disk-setup/device.h"
+
 #define PROBE_BYTES 4096
 
-/* A new file in @dir that is already unlinked; -1 with errno. */
+/* A new file in @dir without a name, or already unlinked where that is not to be had; -1 with errno. */
 static int scratch(const struct be_root *root, const char *dir, int flags)
 {
 	be_autofree char *full = be_root_path(root, dir);
+	int nameless = open(full, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC | flags, 0600);
+	if (nameless >= 0)
+		return nameless;
 	be_autofree char *name = be_strf("%s/.benchenv-probe-%d", full, getpid());
 	int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | flags, 0600);
 	int errnum = errno;
@@ -78,7 +83,6 @@ struct be_reading be_probe_nowait(const struct be_look *look)
 		return cannot_create(look->path);
 	if (write(fd, block, sizeof(block)) != (ssize_t)sizeof(block))
 		return be_reading_not_observable("%s: cannot be written: %s", look->path, strerror(errno));
-	fsync(fd);
 	int errnum = try_nowait(fd, false, block);
 	if (errnum)
 		return nowait_failed(look->path, errnum);
@@ -121,8 +125,19 @@ struct be_reading be_probe_file_flags(const struct be_look *look)
 	return be_reading_text(text.len ? text.data : "none");
 }
 
+/* Does the kernel say that the file system's device has no direct access? Then no file has it, and none is made. */
+static bool device_without_dax(const struct be_look *look)
+{
+	const struct be_root *root = &look->o->root;
+	be_autofree char *whole = look->at->kernel ? be_device_whole(root, look->at->kernel) : NULL;
+	be_autofree char *dax = whole ? be_device_attr(root, whole, "queue/dax") : NULL;
+	return be_streq(dax, "0");
+}
+
 struct be_reading be_probe_statx_dax(const struct be_look *look)
 {
+	if (device_without_dax(look))
+		return be_reading_text("no");
 	be_autofd int fd = scratch(&look->o->root, look->path, 0);
 	struct statx stx;
 	if (fd < 0)

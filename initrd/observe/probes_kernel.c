@@ -67,41 +67,34 @@ struct be_reading be_probe_build_id(const struct be_look *look)
 	return be_reading_absent("%s holds no build ID", look->path);
 }
 
-struct log_search {
-	regex_t regex;
-	double since;
-	char *first;
-	int64_t count;
-};
-
-static void match_record(void *data, const struct be_kmsg_record *record)
-{
-	struct log_search *search = data;
-	if (record->time < search->since || regexec(&search->regex, record->text, 0, NULL, 0) != 0)
-		return;
-	if (!search->count++)
-		search->first = be_strdup(record->text);
-}
-
 /* How many lines of the kernel's log match: of the whole boot before the workload, afterwards of the time since its
  * start, and then also what the first one says. */
 struct be_reading be_probe_kernel_log(const struct be_look *look)
 {
 	const struct be_sample *sample = look->o->sample;
-	struct log_search search = { .since = sample ? sample->began : 0 };
+	struct be_kmsg *log = look->o->log;
+	const char *first = NULL;
+	int64_t count = 0;
+	regex_t regex;
 	if (sample && sample->began <= 0)
 		return be_reading_not_observable("no workload ran");
-	if (regcomp(&search.regex, be_get_str(look->how, "match", ""), REG_EXTENDED | REG_NOSUB) != 0)
+	if (!log->read)
+		be_kmsg_load(log, &look->o->root);
+	if (log->errnum)
+		return be_reading_not_observable("/dev/kmsg: %s", strerror(log->errnum));
+	if (regcomp(&regex, be_get_str(look->how, "match", ""), REG_EXTENDED | REG_NOSUB) != 0)
 		return be_reading_not_observable("the factor's `match:` is no regular expression");
-	int rc = be_kmsg_each(&look->o->root, match_record, &search), errnum = errno;
-	be_autofree char *first = search.first;
-	regfree(&search.regex);
-	if (rc != 0)
-		return be_reading_not_observable("/dev/kmsg: %s", strerror(errnum));
-	if (!sample || !search.count)
-		return be_reading_value(be_node_int(search.count));
+	for (size_t i = 0; i < log->texts.n; i++) {
+		if ((sample && log->times[i] < sample->began) || regexec(&regex, log->texts.v[i], 0, NULL, 0) != 0)
+			continue;
+		first = first ? first : log->texts.v[i];
+		count++;
+	}
+	regfree(&regex);
+	if (!sample || !count)
+		return be_reading_value(be_node_int(count));
 	struct be_node *map = be_node_map();
-	be_set_int(map, "lines", search.count);
+	be_set_int(map, "lines", count);
 	be_set_str(map, "first", first);
 	return be_reading_value(map);
 }

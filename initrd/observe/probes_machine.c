@@ -9,9 +9,9 @@
 #include "initrd/machine.h"
 #include "initrd/system.h"
 
-#define CALIBRATION_SECONDS 0.025 /* for each part; both are done two or three times a run */
-#define COPY_BYTES (8u << 20)     /* more than a core's own caches hold */
-#define COPY_PIECE (1u << 20)     /* between two looks at the clock */
+#define CALIBRATION_SECONDS 0.01 /* for each part; both are done twice a run */
+#define COPY_BYTES (2u << 20)    /* two of them are more than a core's own caches hold */
+#define COPY_PIECE (256u << 10)  /* between two looks at the clock */
 #define LOOP_STEPS 1000u
 
 static char *topology(const struct be_look *look, const char *cpu, const char *name)
@@ -61,6 +61,22 @@ struct be_reading be_probe_cpu_topology(const struct be_look *look)
 	}
 	return value ? be_reading_value(be_node_int(value))
 		     : be_reading_absent("no such files /sys/devices/system/cpu/cpu*/topology");
+}
+
+/* What family, model and stepping of the first processor are called, by the factor's `names:`. */
+struct be_reading be_probe_cpu_generation(const struct be_look *look)
+{
+	const struct be_node *names = be_get(look->how, "names");
+	be_autofree char *text = be_root_text(&look->o->root, "/proc/cpuinfo");
+	be_autofree char *family = text ? be_field(text, "cpu family") : NULL,
+			 *model = text ? be_field(text, "model") : NULL;
+	be_autofree char *stepping = text ? be_field(text, "stepping") : NULL;
+	if (!family || !model || !stepping)
+		return be_reading_absent("/proc/cpuinfo has no CPU family, model and stepping");
+	be_autofree char *exact = be_strf("%s/%s/%s", family, model, stepping), *any = be_strf("%s/%s", family, model);
+	const char *name = be_get_str(names, exact, be_get_str(names, any, NULL));
+	return name ? be_reading_text(name)
+		    : be_reading_value(be_node_strf("family %s model %s stepping %s", family, model, stepping));
 }
 
 #define CPUID_HYPERVISOR_BIT (1u << 31) /* leaf 1, ECX: a hypervisor is there */

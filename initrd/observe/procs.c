@@ -1,6 +1,7 @@
 #include "initrd/observe/procs.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h; field 9 of /proc/PID/stat */
 #define MAX_DEPTH 64           /* of a chain of parents: the table is not read at one instant */
@@ -19,14 +20,22 @@ static bool parse(const char *text, struct be_proc *proc)
 	return true;
 }
 
-int be_procs_load(struct be_procs *procs, const struct be_root *root)
+/* Kernel threads are in no process group, and but for init and the runner all else is. Asking for it costs less than
+ * /proc/PID/stat; a recording cannot be asked. */
+static bool is_kernel_thread(const struct be_root *root, const char *pid)
+{
+	return !(root->prefix && *root->prefix) && getpgid((pid_t)strtol(pid, NULL, 10)) == 0;
+}
+
+int be_procs_load(struct be_procs *procs, const struct be_root *root, bool kernel_too)
 {
 	*procs = (struct be_procs){ 0 };
 	be_autostrv struct be_strv names = { 0 };
 	if (be_root_list(root, "/proc", &names) != 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
-		if (strspn(names.v[i], "0123456789") != strlen(names.v[i]))
+		if (strspn(names.v[i], "0123456789") != strlen(names.v[i]) ||
+		    (!kernel_too && is_kernel_thread(root, names.v[i])))
 			continue;
 		be_autofree char *path = be_strf("/proc/%s/stat", names.v[i]);
 		be_autofree char *text = be_root_text(root, path);

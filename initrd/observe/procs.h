@@ -17,8 +17,9 @@ struct be_procs {
 	size_t n;
 };
 
-/* Reads the table. A process that ends meanwhile is left out. Returns -1 with errno when /proc cannot be read. */
-int be_procs_load(struct be_procs *procs, const struct be_root *root);
+/* Reads the table, with kernel threads or without. A process that ends meanwhile is left out. Returns -1 with errno
+ * when /proc cannot be read. */
+int be_procs_load(struct be_procs *procs, const struct be_root *root, bool kernel_too);
 void be_procs_free(struct be_procs *procs);
 #define be_autoprocs be_cleanup(be_procs_free)
 

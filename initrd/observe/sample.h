@@ -1,6 +1,7 @@
 /*
- * What is seen while the workload runs: once a second the runner looks at the workload's processes and at a few
- * counters. It costs little, and it is stated: the runner is a monitor too.
+ * What is seen while the workload runs: once a second the runner looks at a few counters, and at the workload's
+ * processes at the first, second, fifth, 17th ... of these looks. It costs little, and it is stated: the runner is a
+ * monitor too.
  */
 #ifndef BE_SAMPLE_H
 #define BE_SAMPLE_H
@@ -18,6 +19,9 @@ struct be_sample {
 	size_t n_daemons;
 	double began, ended; /* by CLOCK_MONOTONIC; 0: not yet */
 	unsigned ticks;      /* looks at a measured step */
+	pid_t leader;        /* of the process group that was looked at last */
+	unsigned of_leader;  /* looks at it */
+	double cost;         /* seconds of the processor that the looks took */
 	/* counters before and after the run: map kernel name -> text of /sys/block/NAME/stat */
 	struct be_node *io_begin, *io_end;
 	struct be_node *cpu_begin, *cpu_end; /* map CPU -> {aperf, mperf, tsc} */

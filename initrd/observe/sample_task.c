@@ -9,7 +9,8 @@
 
 #define SETTLED_LOOK \
 	1 /* the second look: what is read once is read then (and at the first, in case there is no second) */
-#define TASKS_READ 8 /* of the workload's processes that costly files are read of */
+#define TASKS_READ 8    /* of the workload's processes that costly files are read of */
+#define TASKS_LOOKED 16 /* of the workload's processes whose files are looked at at once */
 
 char *be_open_flags_text(unsigned flags)
 {
@@ -39,20 +40,31 @@ static void look_at_flags(struct be_sample *sample, pid_t pid, const char *fd)
 	be_sample_add(&sample->open_flags, text);
 }
 
-/* Test files are regular files on the same file system as the test directory, open for it or already unlinked. */
-static void look_at_files(struct be_sample *sample, pid_t pid, dev_t testdev)
+/* A test file: a regular file on the same file system as the test directory, open for it or already unlinked. */
+static bool is_test_file(const char *fd, dev_t testdev)
+{
+	struct stat st;
+	return stat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == testdev;
+}
+
+/* Looks at the descriptors of a process: open flags of test files where it is the workload's. Returns how many are perf
+ * events. */
+static size_t look_at_files(struct be_sample *sample, pid_t pid, bool workload, dev_t testdev)
 {
 	be_autofree char *dir = be_strf("/proc/%d/fd", pid);
 	be_autostrv struct be_strv fds = { 0 };
+	size_t events = 0;
 	if (be_root_list(&sample->root, dir, &fds) != 0)
-		return;
+		return 0;
 	for (size_t i = 0; i < fds.n; i++) {
-		be_autofree char *fd = be_strf("%s/%s", dir, fds.v[i]);
+		be_autofree char *fd = be_strf("%s/%s", dir, fds.v[i]), *target = be_root_link(&sample->root, fd);
 		be_autofree char *full = be_root_path(&sample->root, fd);
-		struct stat st;
-		if (stat(full, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == testdev)
+		events += be_streq(target, "anon_inode:[perf_event]");
+		/* Pipes, sockets and the like have no path. */
+		if (workload && target && strchr(target, '/') && is_test_file(full, testdev))
 			look_at_flags(sample, pid, fds.v[i]);
 	}
+	return events;
 }
 
 /* "ADDRESSES PERMS OFFSET DEV INODE   PATH": is it a shared mapping of a file below @prefix? */
@@ -116,24 +128,6 @@ static void look_at_maps(struct be_sample *sample, pid_t pid)
 		be_sample_add(&sample->map_flags, advice);
 		sample->maps_seen = true;
 	}
-}
-
-static size_t count_perf_events(const struct be_sample *sample, pid_t pid)
-{
-	be_autofree char *dir = be_strf("/proc/%d/fd", pid);
-	be_autostrv struct be_strv fds = { 0 };
-	size_t count = 0;
-	if (be_root_list(&sample->root, dir, &fds) != 0)
-		return 0;
-	for (size_t i = 0; i < fds.n; i++) {
-		be_autofree char *fd = be_strf("%s/%s", dir, fds.v[i]);
-		be_autofree char *full = be_root_path(&sample->root, fd);
-		char target[64];
-		ssize_t n = readlink(full, target, sizeof(target) - 1);
-		target[n > 0 ? n : 0] = '\0';
-		count += be_streq(target, "anon_inode:[perf_event]");
-	}
-	return count;
 }
 
 /* Pages that a line of numa_maps states: the sum of its "N0=12 N1=3" words. */
@@ -222,31 +216,54 @@ static bool is_workload(const struct be_sample *sample, const struct be_procs *p
 	return be_procs_below(procs, proc, leader);
 }
 
+/* Puts the workload's processes first; returns their number. */
+static size_t sort_workload(const struct be_sample *sample, struct be_procs *procs, pid_t leader)
+{
+	size_t n = 0;
+	be_autofree bool *workload = be_alloc(procs->n + 1);
+	for (size_t i = 0; i < procs->n; i++)
+		workload[i] = is_workload(sample, procs, &procs->v[i], leader);
+	for (size_t i = 0; i < procs->n; i++) {
+		struct be_proc proc = procs->v[i];
+		if (!workload[i])
+			continue;
+		procs->v[i] = procs->v[n];
+		procs->v[n++] = proc;
+	}
+	return n;
+}
+
+/* Many processes do the same: some of them, spread over all, and other ones at the next look. */
+static size_t look_at_workload(struct be_sample *sample, const struct be_proc *procs, size_t n, dev_t testdev)
+{
+	bool settled = sample->ticks <= SETTLED_LOOK;
+	size_t stride = (n + TASKS_LOOKED - 1) / TASKS_LOOKED, events = 0;
+	for (size_t i = stride ? sample->ticks % stride : 0; i < n; i += stride) {
+		events += look_at_files(sample, procs[i].pid, true, testdev);
+		look_at_maps(sample, procs[i].pid);
+		if (settled && sample->statuses.n < TASKS_READ)
+			look_at_task(sample, procs[i].pid);
+	}
+	return events;
+}
+
 void be_sample_tasks(struct be_sample *sample, pid_t leader)
 {
 	be_autoprocs struct be_procs procs = { 0 };
 	be_autofree char *testdir = be_root_path(&sample->root, sample->scopes->testdir);
 	struct stat st;
-	bool settled = sample->ticks <= SETTLED_LOOK;
-	if (be_procs_load(&procs, &sample->root) != 0 || stat(testdir, &st) != 0)
+	if (be_procs_load(&procs, &sample->root, false) != 0 || stat(testdir, &st) != 0)
 		return;
-	if (settled)
+	if (sample->ticks <= SETTLED_LOOK)
 		begin_settled_look(sample, leader);
-	pid_t own = getpid();
-	size_t events = 0;
-	for (size_t i = 0; i < procs.n; i++) {
+	size_t n = sort_workload(sample, &procs, leader);
+	size_t events = look_at_workload(sample, procs.v, n, st.st_dev);
+	for (size_t i = n; i < procs.n; i++) {
 		const struct be_proc *proc = &procs.v[i];
-		if (proc->kernel || proc->pid == 1 || proc->pid == own)
+		if (proc->kernel || proc->pid == 1 || proc->pid == getpid())
 			continue;
-		events += count_perf_events(sample, proc->pid);
-		if (!is_workload(sample, &procs, proc, leader)) {
-			be_sample_add(&sample->background, proc->name);
-			continue;
-		}
-		look_at_files(sample, proc->pid, st.st_dev);
-		look_at_maps(sample, proc->pid);
-		if (settled && sample->statuses.n < TASKS_READ)
-			look_at_task(sample, proc->pid);
+		events += look_at_files(sample, proc->pid, false, st.st_dev);
+		be_sample_add(&sample->background, proc->name);
 	}
 	if (events > sample->perf_events)
 		sample->perf_events = events;

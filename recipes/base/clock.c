@@ -2,11 +2,21 @@
 
 #include <time.h>
 
-double be_monotonic(void)
+static double seconds_of(clockid_t clock)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+double be_monotonic(void)
+{
+	return seconds_of(CLOCK_MONOTONIC);
+}
+
+double be_cpu_seconds(void)
+{
+	return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void be_pause(unsigned milliseconds)

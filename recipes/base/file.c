@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -217,6 +218,14 @@ char *be_root_text(const struct be_root *root, const char *path)
 		return NULL;
 	}
 	return be_strdup(be_trim(buf.data));
+}
+
+char *be_root_link(const struct be_root *root, const char *path)
+{
+	char target[PATH_MAX];
+	be_autofree char *full = be_root_path(root, path);
+	ssize_t n = readlink(full, target, sizeof(target));
+	return n < 0 ? NULL : be_strndup(target, (size_t)n);
 }
 
 bool be_root_exists(const struct be_root *root, const char *path)

@@ -44,6 +44,8 @@ char *be_root_path(const struct be_root *root, const char *path); /* the caller 
 int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* The same, trimmed; NULL where the file does not exist or cannot be read (errno says why). The caller frees. */
 char *be_root_text(const struct be_root *root, const char *path);
+/* What the symbolic link @path holds, or NULL: it is none. The caller frees. */
+char *be_root_link(const struct be_root *root, const char *path);
 bool be_root_exists(const struct be_root *root, const char *path);
 /* Names in a directory, sorted by strcmp, without "." and ".."; -1 with errno when it cannot be read. */
 int be_root_list(const struct be_root *root, const char *path, struct be_strv *names);

@@ -14,3 +14,9 @@ bench-jobs: $(BUILD)/bench_jobs
 bench-image: programs guest
 	@.ci/install-missing .ci/packages.bench
 	@tests/bench/bench-image $(PROGRAM) $(GUEST) $(BUILD)
+
+# Guest time of observing and stating the environment.
+bench: bench-observation
+.PHONY: bench-observation
+bench-observation: all
+	tests/bench/bench_observation $(PROGRAM) $(BUILD)
