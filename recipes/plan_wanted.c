@@ -48,6 +48,16 @@ static int stated(struct be_planner *p, const char *key, struct be_error *err)
 	return 0;
 }
 
+/* "Ivytown Ivy Bridge-EP" is an Ivy Bridge: the name of the factor's table that the host file's model holds. */
+static const char *generation(struct be_planner *p, const char *model)
+{
+	const struct be_node *names = be_get_path(be_plan_factor(p, "cpu.generation"), "observe.names");
+	for (size_t i = 0; model && names && i < names->n; i++)
+		if (names->items[i]->text && strstr(model, names->items[i]->text))
+			return names->items[i]->text;
+	return NULL;
+}
+
 static void host_numbers(struct be_planner *p)
 {
 	const struct be_node *machine = be_get(p->plan, "machine");
@@ -56,6 +66,7 @@ static void host_numbers(struct be_planner *p)
 	want_int(p, "memory.numa_nodes", "host", p->size.nr_node);
 	want_int(p, "memory.total", "host", p->size.memory);
 	want(p, "cpu.model", "host", be_plan_text_of(machine, "brand"));
+	want(p, "cpu.generation", "host", generation(p, be_plan_text_of(machine, "model")));
 	want(p, "cpu.microcode", "job", be_plan_text_of(p->job, "ucode"));
 	want(p, "cpu.microcode", "host", be_plan_text_of(machine, "ucode"));
 	want(p, "firmware.version", "host", be_plan_text_of(machine, "bios_version"));
