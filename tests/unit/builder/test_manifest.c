@@ -276,3 +276,17 @@ Test(manifest, an_environment_that_is_no_map_shows_nothing)
 	struct be_error err = BE_ERROR_INIT;
 	cr_expect_eq(be_manifest_text(manifest, NULL, &view, &text, &err), 0, "%s", err.text);
 }
+
+/* A manifest that was mailed alone. */
+Test(manifest, a_layout_that_stayed_behind)
+{
+	struct be_error err = BE_ERROR_INIT;
+	be_autonode struct be_node *manifest =
+		load("{name: n, layout: {file: manifest-layout.yaml, sha256: 00, bytes: 9}}");
+	be_autonode struct be_node *factors = be_node_seq();
+	be_autobuf struct be_buf out = { 0 };
+	cr_assert_eq(be_manifest_text(manifest, factors, &(struct be_manifest_view){ 0 }, &out, &err), 0, "%s",
+		     err.text);
+	cr_expect(strstr(out.data, "layout    in manifest-layout.yaml, which is not beside this manifest\n"), "%s",
+		  out.data);
+}

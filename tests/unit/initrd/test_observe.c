@@ -247,3 +247,46 @@ Test(observe, command_line_without_the_delivery)
 	be_node_free(reading.value);
 	tree_free(&root);
 }
+
+/* What costs much and does not change is not read again when the statement is made anew. */
+Test(observe, once_is_once)
+{
+	struct be_root root = tree_new();
+	tree_write(&root, "/proc/cpuinfo", "cpu family\t: 6\nmodel\t\t: 85\nmodel name\t: X\nstepping\t: 7\n");
+	be_autonode struct be_node *plan = tree_yaml(
+		NO_LAYOUT "\nfactors:\n"
+			  "- {name: a, observe: {kind: file-field, path: /proc/cpuinfo, field: model, once: true}}\n"
+			  "- {name: b, observe: {kind: file-field, path: /proc/cpuinfo, field: model}}\n");
+	be_autonode struct be_node *earlier = tree_yaml("{a: {value: '1'}, b: {value: '1'}}");
+	be_autoscopes struct be_scopes scopes;
+	be_scopes_load(&scopes, &root, plan, NULL, NULL);
+	struct be_observer observer = { .root = root, .plan = plan, .scopes = &scopes, .earlier = earlier };
+	be_autonode struct be_node *again = be_observe(&observer, BE_BEFORE);
+	observer.earlier = NULL;
+	be_autonode struct be_node *first = be_observe(&observer, BE_BEFORE);
+	be_autofree char *second_text = tree_json(again), *first_text = tree_json(first);
+	cr_expect_str_eq(second_text, "{\"a\": {\"value\": \"1\"}, \"b\": {\"value\": \"85\"}}");
+	cr_expect_str_eq(first_text, "{\"a\": {\"value\": \"85\"}, \"b\": {\"value\": \"85\"}}");
+	tree_free(&root);
+}
+
+Test(observe, generations_of_processors)
+{
+	static const struct {
+		const char *model, *stepping, *name;
+	} cpus[] = { { "85", "7", "Cascade Lake" },
+		     { "85", "4", "Skylake" },
+		     { "6", "3", "family 6 model 6 stepping 3" } };
+	for (size_t i = 0; i < BE_ARRAY_LEN(cpus); i++) {
+		struct be_root root = tree_new();
+		be_autofree char *text = be_strf("cpu family : 6\nmodel : %s\nmodel name : X\nstepping : %s\n",
+						 cpus[i].model, cpus[i].stepping);
+		tree_write(&root, "/proc/cpuinfo", text);
+		be_autofree char *got = look(&root, NO_LAYOUT,
+					     "{name: f, observe: {kind: probe, name: cpu_generation, "
+					     "names: {6/85: Skylake, 6/85/7: Cascade Lake}}}");
+		be_autofree char *want = be_strf("{\"value\": \"%s\"}", cpus[i].name);
+		cr_expect_str_eq(got, want);
+		tree_free(&root);
+	}
+}

@@ -185,3 +185,28 @@ Test(sample, effective_frequency)
 	cr_expect_float_eq(be_effective_mhz(begin, end, 10), 2000, 1e-6);
 	cr_expect_float_eq(be_effective_mhz(begin, begin, 10), 0, 1e-6);
 }
+
+/* Of a long run few looks are at processes, and of many processes some at each look. */
+Test(sample, looks_become_rare)
+{
+	struct be_root root = running_system();
+	be_autonode struct be_node *plan = tree_yaml(PLAN);
+	be_autoscopes struct be_scopes scopes;
+	struct be_sample sample;
+	be_scopes_load(&scopes, &root, plan, NULL, NULL);
+	be_sample_init(&sample, &root, &scopes);
+	be_sample_begin(&sample);
+	for (unsigned i = 0; i < 3; i++)
+		be_sample_tick(&sample, 100);
+	tree_write(&root, "/proc/70/stat", STAT("70", "late", "1", "70", "4194560"));
+	be_sample_tick(&sample, 100);
+	cr_expect_not(be_strv_has(&sample.background, "late"), "the fourth look is not at processes");
+	be_sample_tick(&sample, 100);
+	cr_expect(be_strv_has(&sample.background, "late"), "the fifth is");
+	tree_write(&root, "/proc/71/stat", STAT("71", "later", "1", "71", "4194560"));
+	be_sample_tick(&sample, 101);
+	cr_expect(be_strv_has(&sample.background, "later"), "so is the first at another step");
+	cr_expect_gt(sample.cost, 0);
+	be_sample_free(&sample);
+	tree_free(&root);
+}

@@ -157,6 +157,10 @@ Test(factor, died_in_between)
 			 "not observable: the run did not come to its end");
 	cr_expect_str_eq(be_get_str(be_get(environment, "free"), "verdict", ""),
 			 "not observable: the guest did not state it");
+	/* the draft, which is delivered in place of a last statement */
+	be_autonode struct be_node *draft = load("outcome: {state: running}");
+	be_autonode struct be_node *drafted = be_environment_make(p, NULL, b, draft);
+	cr_expect(be_node_equal(drafted, environment));
 }
 
 /* The data directory of the tests below. */
