@@ -27,6 +27,7 @@ static const char usage[] =
 	"  --mirror URL        of a manifest: and on this mirror or snapshot, not on the machine's\n"
 	"  --allow-drift       of a manifest: the nearest image, each difference a deviation\n"
 	"  --small             best compression instead of the quickest\n"
+	"  --all-modules       every module of the kernel, for hardware that nothing is known of\n"
 	"  --ucode FILE        microcode for the early loader: intel-microcode or amd64-microcode\n"
 	"                      of the suite, a .deb of these, an early initrd, a vendor's container\n"
 	"  --uki               also uki.efi, one file that UEFI firmware starts by itself\n"
@@ -37,7 +38,7 @@ struct build_options {
 	struct be_build_request image;
 	struct be_strv kernels, modules; /* modules.v[i] belongs to kernels.v[i]; "": none */
 	struct be_rebuild rebuild;       /* of a manifest; its programs are those of any job too */
-	bool all;
+	bool all, all_modules;
 };
 
 static void free_options(struct build_options *o)
@@ -91,8 +92,8 @@ static int check_manifest(const struct build_options *o, const char *command)
 		return be_usage_error(command, "--all, --suite, --small and a second --kernel do not go with a "
 					       "manifest: it says what the one image is");
 	if (o->recipe.host || o->recipe.pick || o->recipe.set.n || o->recipe.compatible)
-		return be_usage_error(command, "--host, --set, --pick and --compatible do not go with a manifest: it "
-					       "has its recipe");
+		return be_usage_error(command, "--host, --set, --pick, --compatible and --all-modules do not go with "
+					       "a manifest: it has its recipe");
 	return BE_OK;
 }
 
@@ -142,6 +143,7 @@ int be_cmd_build(int argc, char **argv)
 		BE_RECIPE_OPTIONS(&o.recipe),
 		BE_TEXT("output", 'o', &image->output),
 		BE_FLAG("all", 0, &o.all),
+		BE_FLAG("all-modules", 0, &o.all_modules),
 		BE_TEXT("suite", 0, &image->suite),
 		BE_TAKE("kernel", take_kernel, &o, NULL),
 		BE_TAKE("modules", take_modules, &o, "the kernel before it has its modules already"),
@@ -160,6 +162,8 @@ int be_cmd_build(int argc, char **argv)
 		status = check_options(&o, argc, argv);
 	if (status < 0) {
 		o.recipe.job = argv[optind];
+		if (o.all_modules)
+			be_strv_add(&o.recipe.set, "all_modules=true");
 		status = run(&o, argv[0]);
 	}
 	free_options(&o);

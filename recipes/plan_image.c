@@ -7,6 +7,7 @@
 
 static const char *const lists[] = { "packages", "programs", "files", "modules", "modules_wanted" };
 #define LISTS BE_ARRAY_LEN(lists)
+#define MODULES_WANTED (LISTS - 1)
 
 struct image {
 	struct be_strv parts; /* names of image documents */
@@ -86,7 +87,7 @@ static int add_part(struct be_planner *p, struct image *image, const char *name,
 	if (!doc)
 		return -1;
 	for (size_t i = 0; i < LISTS; i++) {
-		bool emulated = strcmp(lists[i], "modules_wanted") == 0 && be_get(doc, "emulated") && is_emulated(p);
+		bool emulated = i == MODULES_WANTED && be_get(doc, "emulated") && is_emulated(p);
 		be_get_strv(doc, emulated ? "emulated" : lists[i], &image->lists[i]);
 	}
 	return 0;
@@ -144,6 +145,8 @@ static int make(struct be_planner *p, struct image *image, struct be_node *out, 
 		return -1;
 	if (suite && is_release(suite))
 		be_set_str(out, "suite", suite);
+	if (be_get_bool(p->job, "all_modules", be_get_bool(p->host, "all_modules", false)))
+		be_strv_add(&image->lists[MODULES_WANTED], "kernel/");
 	for (size_t i = 0; i < LISTS; i++) {
 		be_strv_sort_unique(&image->lists[i]);
 		be_set(out, lists[i], be_node_strv(&image->lists[i]));

@@ -153,6 +153,8 @@ static struct be_node *value_of(struct be_build *build, const struct be_node *ob
 			bytes += build->segments[i].unpacked;
 		return be_node_int(bytes);
 	}
+	if (be_streq(name, "rootfs.initrd_size"))
+		return be_node_int(build->initrd_size);
 	if (be_streq(name, "kernel.image_sha256"))
 		return be_node_str(kernel->image.sha256);
 	if (be_streq(name, "kernel.config_sha256"))

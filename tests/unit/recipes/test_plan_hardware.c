@@ -71,6 +71,14 @@ Test(plan_hardware, inventory_takes_folders_of_drivers)
 	cr_expect(be_strv_has(&wanted, "kernel/drivers/ata/"));
 }
 
+Test(plan_hardware, all_modules)
+{
+	be_autonode struct be_node *plan = plan_with("all_modules", "true");
+	be_autostrv struct be_strv wanted = { 0 };
+	be_get_strv(be_get(plan, "image"), "modules_wanted", &wanted);
+	cr_expect(be_strv_has(&wanted, "kernel/"));
+}
+
 /* A machine of QEMU's has only what QEMU makes; the same image for hardware has the drivers of all common cards. */
 Test(plan_hardware, emulated_machines_need_few_drivers)
 {
