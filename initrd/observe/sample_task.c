@@ -9,8 +9,8 @@
 
 #define SETTLED_LOOK \
 	1 /* the second look: what is read once is read then (and at the first, in case there is no second) */
-#define TASKS_READ 8    /* of the workload's processes that costly files are read of */
-#define TASKS_LOOKED 16 /* of the workload's processes whose files are looked at at once */
+#define TASKS_READ 4   /* of the workload's processes that costly files are read of */
+#define TASKS_LOOKED 4 /* of the workload's processes whose files are looked at at once */
 
 char *be_open_flags_text(unsigned flags)
 {
