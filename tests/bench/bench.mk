@@ -15,6 +15,12 @@ bench-image: programs guest
 	@.ci/install-missing .ci/packages.bench
 	@tests/bench/bench-image $(PROGRAM) $(GUEST) $(BUILD)
 
+# What init takes until the workload starts.
+bench: bench-boot
+.PHONY: bench-boot
+bench-boot: programs guest
+	@tests/bench/bench-boot $(PROGRAM) $(GUEST) $(BUILD)
+
 # Guest time of observing and stating the environment.
 bench: bench-observation
 .PHONY: bench-observation
