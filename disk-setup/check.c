@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alike.h"
 #include "array.h"
 #include "decision.h"
 #include "identity.h"
@@ -196,6 +197,7 @@ int be_check_devices(struct be_setup *setup, const struct be_node *plan, struct 
 	for (size_t i = 0; i < devices->n; i++)
 		if (check_device(setup, plan, &devices->v[i], err) != 0)
 			return -1;
+	be_check_alike(setup, plan, devices);
 	be_check_members(setup, plan, devices);
 	check_array_names(setup, plan, devices);
 	for (size_t i = 0; i < devices->n; i++)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alike.h"
 #include "check.h"
 #include "signature.h"
 #include "use.h"
@@ -14,24 +15,12 @@ static bool carries_our_member(const struct be_device *d)
 	return false;
 }
 
-/* Whole disks behind the paths of a list of stanzas. */
-static void add_wholes(const struct be_root *root, const struct be_node *stanzas, struct be_strv *wholes)
-{
-	for (size_t i = 0; stanzas && i < stanzas->n; i++) {
-		be_autofree char *kernel =
-			be_device_kernel_name(root, be_get_str(stanzas->items[i], "path", NULL), NULL);
-		if (kernel)
-			be_strv_take(wholes, be_device_whole(root, kernel));
-	}
-}
-
 /* The first member of @array that lies on none of the disks that the plan and the host file name; NULL: all do. */
 static char *strange_member(const struct be_root *root, const struct be_node *plan, const char *array)
 {
 	be_autostrv struct be_strv members = { 0 }, wholes = { 0 };
 	be_autofree char *path = be_strf("/sys/class/block/%s/slaves", array);
-	add_wholes(root, be_get_path(plan, "machine.disks"), &wholes);
-	add_wholes(root, be_get_path(plan, "layout.devices"), &wholes);
+	be_named_disks(root, plan, &wholes);
 	if (be_root_list(root, path, &members) != 0 || !members.n)
 		return be_strdup("members that the kernel does not tell");
 	for (size_t i = 0; i < members.n; i++) {

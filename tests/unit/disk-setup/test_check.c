@@ -32,30 +32,34 @@ Test(check, one_device)
 		const char *refusal; /* NULL: it may be written */
 		const char *remedy;
 	} cases[] = {
-		{ "{name: d, kind: hdd, path: /dev/sdk1}", NULL, NULL },
-		{ "{name: d, kind: hdd, path: /dev/sdk1, size: 838860800}", NULL, NULL },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}", NULL, NULL },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 838860800}", NULL, NULL },
 		{ "{name: d, kind: pmem, path: /dev/pmem0}", NULL, NULL },
 		{ "{name: d, kind: pmem, path: /dev/pmem0, size: 536870912}", NULL, NULL },
 		{ "{name: d, kind: pmem, path: /dev/pmem2}", NULL, NULL },
-		{ "{name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}",
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 3298534883328}",
 		  "sdk is stated with 3 TiB (3298534883328 bytes), but has 800 MiB (838860800 bytes)",
 		  "host file's size" },
-		{ "{name: d, kind: ssd, path: /dev/sdk1}", "sdk is stated as ssd (not rotational), but is rotational",
-		  "/sys/block/sdk/queue/rotational" },
+		{ "{name: d, kind: ssd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}",
+		  "sdk is stated as ssd (not rotational), but is rotational", "/sys/block/sdk/queue/rotational" },
 		{ "{name: d, kind: nvme, path: /dev/sdk1}", "sdk1 is no nvme device", "correct the path" },
 		{ "{name: d, kind: pmem, path: /dev/sdk1}", "sdk1 is no pmem device", "correct the path" },
 		{ "{name: d, kind: floppy, path: /dev/sdk1}", "kind \"floppy\" is not known", "use hdd" },
-		{ "{name: d, kind: ssd, path: /dev/sdo1}", "sdo1 is mounted on /fs/s", "unmount /fs/s" },
-		{ "{name: d, kind: ssd, path: /dev/sdo}", "sdo1 is mounted on /fs/s", "unmount /fs/s" },
+		{ "{name: d, kind: ssd, path: /dev/disk/by-id/ata-BENCH-SSD_S1-part1}", "sdo1 is mounted on /fs/s",
+		  "unmount /fs/s" },
+		{ "{name: d, kind: ssd, path: /dev/disk/by-id/ata-BENCH-SSD_S1}", "sdo1 is mounted on /fs/s",
+		  "unmount /fs/s" },
 		{ "{name: d, kind: nvme, path: /dev/nvme0n1}", "nvme0n1 is mounted on /fs/n", "unmount /fs/n" },
-		{ "{name: d, kind: hdd, path: /dev/sda}", "sda is read-only", "blockdev --setrw /dev/sda" },
-		{ "{name: d, kind: hdd, path: /dev/sdc}", "sdc is mapped by the device mapper as dm-0 (held)",
-		  "dmsetup remove held" },
-		{ "{name: d, kind: hdd, path: /dev/sde}", "sde is a member of the md array md9 (raid1, clean)",
-		  "mdadm --stop /dev/md9" },
-		{ "{name: d, kind: hdd, path: /dev/sdh}", "sdh1 is a member of the md array md127 (raid5, clean)",
-		  "mdadm --stop /dev/md127" },
-		{ "{name: d, kind: hdd, path: /dev/sdl}", "sdl is in use as swap", "swapoff /dev/sdl" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_LUKS}", "sda is read-only",
+		  "blockdev --setrw /dev/sda" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_EMPTY}",
+		  "sdc is mapped by the device mapper as dm-0 (held)", "dmsetup remove held" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_M1}",
+		  "sde is a member of the md array md9 (raid1, clean)", "mdadm --stop /dev/md9" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H1}",
+		  "sdh1 is a member of the md array md127 (raid5, clean)", "mdadm --stop /dev/md127" },
+		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP}", "sdl is in use as swap",
+		  "swapoff /dev/sdl" },
 		{ "{name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_TWICE}",
 		  "2 devices claim this name (device numbers 8:48, 8:80)", "by another of its names" },
 	};
@@ -83,58 +87,92 @@ Test(check, round_sizes_read_both_ways)
 	be_autofree char *size = be_root_path(&setup.root, "/sys/class/block/sdk/size");
 	/* 3000592982016 bytes: what a "3 TB" disk has. */
 	cr_assert_eq(be_write_file(size, "5860533168\n", 11, 0644, &err), 0, "%s", err.text);
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n", "", &err), 0, "%s",
-		     err.text);
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 4398046511104}\n", "", &err), -1);
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1, size: 2998534883328}\n", "", &err), 0, "%s",
-		     err.text);
+	cr_expect_eq(
+		check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 3298534883328}\n",
+		      "", &err),
+		0, "%s", err.text);
+	cr_expect_eq(
+		check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 4398046511104}\n",
+		      "", &err),
+		-1);
+	cr_expect_eq(
+		check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 2998534883328}\n",
+		      "", &err),
+		0, "%s", err.text);
 }
 
 Test(check, all_refusals_are_told)
 {
 	struct be_error err = BE_ERROR_INIT;
-	cr_assert_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
-			   "  - {name: disk1, kind: ssd, path: /dev/sdk2}\n"
-			   "  - {name: disk2, kind: hdd, path: /dev/sdl}\n",
+	cr_assert_eq(check("  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
+			   "  - {name: disk1, kind: ssd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part2}\n"
+			   "  - {name: disk2, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP}\n",
 			   "", &err),
 		     -1);
-	cr_expect_str_eq(err.text,
-			 "2 of 3 devices refused, nothing was written: disk1 (/dev/sdk2): sdk is stated as ssd (not "
-			 "rotational), but is rotational; disk2 (/dev/sdl): sdl is in use as swap");
+	cr_expect_str_eq(err.text, "2 of 3 devices refused, nothing was written: disk1 "
+				   "(/dev/disk/by-id/ata-BENCH-HDD_H4-part2): sdk is stated as ssd (not "
+				   "rotational), but is rotational; disk2 "
+				   "(/dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP): sdl is in use as swap");
 	cr_expect_str_eq(be_get_str(be_get(setup.found, "disk0"), "decision", ""), "may be written: carries nothing");
 }
 
 Test(check, one_disk_under_two_names)
 {
 	struct be_error err = BE_ERROR_INIT;
-	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
 			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n",
 			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "it is the same device as disk0 (sdk1)"), "%s", err.text);
-	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdm}\n"
-			   "  - {name: disk1, kind: hdd, path: /dev/sdm2}\n",
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H5}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H5-part2}\n",
 			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "sdm2 and sdm (disk0) overlap"), "%s", err.text);
 }
 
+/* sdk and sdm are of one size: by kernel names nothing says which is which. */
+Test(check, kernel_names_of_disks_that_are_alike)
+{
+	static const char one[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n";
+	static const char both[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n"
+				   "  - {name: e, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H5-part1}\n";
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(check(one, "machine: {test_disks: owned}\n", &err), -1);
+	cr_expect_not_null(strstr(err.text, "/dev/sdk1 does not say which disk is meant: it could be sdm as well"),
+			   "%s", err.text);
+	cr_expect_not_null(strstr(err.hint, "ls -l /dev/disk/by-id tells which is sdk1 now"), "%s", err.hint);
+	cr_expect_eq(setup.deviations->n, 0);
+	/* No disk but the plan's and the host file's can be met: only their order is in question. */
+	cr_expect_eq(check(both, "", &err), 0, "%s", err.text);
+	cr_assert_eq(setup.deviations->n, 1);
+	cr_expect_str_eq(be_get_str(setup.deviations->items[0], "topic", ""), "disk.identity");
+	cr_expect_eq(check(one, "machine: {disks: [{id: x, path: /dev/sdm}]}\n", &err), 0, "%s", err.text);
+	/* Alone of its size, driver or kind. */
+	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/nvme0n1}\n", "", &err), -1);
+	cr_expect_null(strstr(err.text, "does not say which disk"), "%s", err.text);
+	setup.twin = true;
+	cr_expect_eq(check(one, "", &err), 0, "%s", err.text);
+}
+
 Test(check, a_twin_has_other_sizes)
 {
-	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1, size: 3298534883328}\n";
+	static const char device[] =
+		"  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1, size: 3298534883328}\n";
 	struct be_error err = BE_ERROR_INIT;
 	cr_expect_eq(check(device, "", &err), -1);
 	setup.twin = true;
 	cr_expect_eq(check(device, "", &err), 0, "%s", err.text);
-	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/sdk1}\n", "", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n", "", &err), -1);
 }
 
 Test(check, members_of_unequal_size)
 {
-	static const char devices[] = "  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
-				      "  - {name: disk1, kind: hdd, path: /dev/sdm1}\n"
+	static const char devices[] = "  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
+				      "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H5-part1}\n"
 				      "  arrays:\n"
-				      "  - {name: md0, level: raid1, members: [/dev/sdk1, /dev/sdm1], argv: [mdadm]}\n";
+				      "  - {name: md0, level: raid1, members: [/dev/disk/by-id/ata-BENCH-HDD_H4-part1, "
+				      "/dev/disk/by-id/ata-BENCH-HDD_H5-part1], argv: [mdadm]}\n";
 	struct be_error err = BE_ERROR_INIT;
 	be_autofree char *size = be_root_path(&setup.root, "/sys/class/block/sdm1/size");
 	cr_expect_eq(check(devices, "expect: refuse\n", &err), 0, "%s", err.text);
@@ -159,15 +197,16 @@ static void make_ext4(const char *device, const char *option, const char *value)
 Test(check, places_that_are_taken)
 {
 	struct be_error err = BE_ERROR_INIT;
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n"
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
 			   "  filesystems:\n"
-			   "  - {kind: ext4, devices: [/dev/sdk1], mount: /fs/s}\n",
+			   "  - {kind: ext4, devices: [/dev/disk/by-id/ata-BENCH-HDD_H4-part1], mount: /fs/s}\n",
 			   "", &err),
 		     -1);
 	cr_expect_str_eq(err.text, "/fs/s is a mount point already, nothing was written");
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n"
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
 			   "  arrays:\n"
-			   "  - {name: md9, level: raid0, members: [/dev/sdk1], argv: [mdadm]}\n",
+			   "  - {name: md9, level: raid0, members: [/dev/disk/by-id/ata-BENCH-HDD_H4-part1], argv: "
+			   "[mdadm]}\n",
 			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "another array is there as md9"), "%s", err.text);
@@ -175,7 +214,7 @@ Test(check, places_that_are_taken)
 
 Test(check, what_it_carries)
 {
-	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n";
+	static const char device[] = "  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n";
 	struct be_error err = BE_ERROR_INIT;
 	make_ext4("/dev/sdk1", "-L", "home");
 	cr_expect_eq(check(device, "", &err), -1);
@@ -187,14 +226,17 @@ Test(check, what_it_carries)
 	cr_expect_not_null(strstr(be_get_str(be_get(setup.found, "d"), "decision", ""), "test_disks: owned"));
 	/* Ownership is no answer to a disk that is in use. */
 	make_ext4("/dev/sdo1", "-L", "home");
-	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/sdo1}\n", "machine: {test_disks: owned}\n", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/disk/by-id/ata-BENCH-SSD_S1-part1}\n",
+			   "machine: {test_disks: owned}\n", &err),
+		     -1);
 }
 
 Test(check, our_own_may_go)
 {
 	struct be_error err = BE_ERROR_INIT;
 	make_ext4("/dev/sdk1", "-U", "62656e63-6865-6e76-8001-000000000001");
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "", &err), 0, "%s", err.text);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n", "", &err), 0,
+		     "%s", err.text);
 	cr_expect_str_eq(be_get_str(be_get(setup.found, "d"), "decision", ""),
 			 "may be written: ext4 made by mkbenchenv");
 }
@@ -216,7 +258,7 @@ static void put(const char *device, off_t at, const char *bytes)
 
 Test(check, data_without_a_signature_is_somebodys)
 {
-	static const char device[] = "  - {name: d, kind: hdd, path: /dev/sdk1}\n";
+	static const char device[] = "  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n";
 	struct be_error err = BE_ERROR_INIT;
 	put("/dev/sdk1", 0, "x");
 	cr_expect_eq(check(device, "", &err), -1);
@@ -225,7 +267,7 @@ Test(check, data_without_a_signature_is_somebodys)
 	cr_expect_eq(check(device, "  overwrite: [unknown]\n", &err), 0, "%s", err.text);
 	cr_expect_eq(check(device, "machine: {test_disks: owned}\n", &err), 0, "%s", err.text);
 	put("/dev/sdk2", 8 << 20, "x"); /* the last byte of what is there */
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk2}\n", "", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part2}\n", "", &err), -1);
 }
 
 Test(check, a_disk_that_cannot_be_read)
@@ -234,8 +276,9 @@ Test(check, a_disk_that_cannot_be_read)
 	be_autofree char *node = be_root_path(&setup.root, "/dev/sdk1");
 	cr_assert_eq(unlink(node), 0);
 	cr_assert_eq(mkdir(node, 0755), 0); /* opens, and every read of it fails */
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n  - {name: e, kind: hdd, path: /dev/sdl}\n", "",
-			   &err),
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n  - {name: e, "
+			   "kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP}\n",
+			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "2 of 2 devices refused"), "%s", err.text);
 	cr_expect_not_null(strstr(err.text, "sdl is in use as swap"), "%s", err.text);
@@ -247,7 +290,7 @@ Test(check, a_label_cannot_spoil_a_message)
 {
 	struct be_error err = BE_ERROR_INIT;
 	make_ext4("/dev/sdk1", "-L", "a\x1b[2Jb\xff");
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n", "", &err), -1);
 	cr_expect_not_null(strstr(err.text, "ext4 labelled \"a?[2Jb?\""), "%s", err.text);
 }
 
@@ -255,7 +298,9 @@ Test(check, partitions_that_only_look_empty)
 {
 	struct be_error err = BE_ERROR_INIT;
 	record("/run/udev/data/b8:161 = E:ID_PART_ENTRY_TYPE=21686148-6449-6e6f-744e-656564454649");
-	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/sdk1}\n", "machine: {test_disks: owned}\n", &err), -1);
+	cr_expect_eq(check("  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n",
+			   "machine: {test_disks: owned}\n", &err),
+		     -1);
 	cr_expect_not_null(strstr(err.text, "sdk1 is a BIOS boot partition by its type"), "%s", err.text);
 }
 
@@ -272,9 +317,9 @@ static void add_slaves(const char *array, const char *a, const char *b)
 /* md9 is somebody's RAID1 of sde and sdi, which udev has brought up; nothing uses it. */
 Test(check, yesterdays_array_on_owned_disks)
 {
-	static const char both[] = "  - {name: d, kind: hdd, path: /dev/sde}\n"
-				   "  - {name: e, kind: hdd, path: /dev/sdi}\n";
-	static const char one[] = "  - {name: d, kind: hdd, path: /dev/sde}\n";
+	static const char both[] = "  - {name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_M1}\n"
+				   "  - {name: e, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_M2}\n";
+	static const char one[] = "  - {name: d, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_M1}\n";
 	static const char owned[] = "machine: {test_disks: owned}\n";
 	struct be_error err = BE_ERROR_INIT;
 	add_slaves("md9", "sde", "sdi");
@@ -300,9 +345,9 @@ Test(check, yesterdays_array_on_owned_disks)
 /* Yesterday the disk had a partition that was an array's member, today it is used whole. */
 Test(check, an_array_on_partitions_of_an_owned_disk)
 {
-	static const char disks[] = "  - {name: d, kind: hdd, path: /dev/sdh}\n"
-				    "  - {name: e, kind: hdd, path: /dev/sdn}\n"
-				    "  - {name: f, kind: hdd, path: /dev/sdj}\n";
+	static const char disks[] = "  - {name: d, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H1}\n"
+				    "  - {name: e, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H2}\n"
+				    "  - {name: f, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H3}\n";
 	struct be_error err = BE_ERROR_INIT;
 	add_slaves("md127", "sdh1", "sdn1");
 	cr_expect_eq(check(disks, "", &err), -1);
@@ -313,14 +358,14 @@ Test(check, decisions_for_people)
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_autobuf struct be_buf text = { 0 };
-	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
-			   "  - {name: disk1, kind: hdd, path: /dev/sdl}\n",
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
+			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP}\n",
 			   "", &err),
 		     -1);
 	be_decisions_text(setup.found, &text);
-	cr_expect_str_eq(text.data, "disk0  /dev/sdk1 -> sdk1\n"
+	cr_expect_str_eq(text.data, "disk0  /dev/disk/by-id/ata-BENCH-HDD_H4-part1 -> sdk1\n"
 				    "  may be written: carries nothing\n"
-				    "disk1  /dev/sdl -> sdl\n"
+				    "disk1  /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_SWAP -> sdl\n"
 				    "  refused: sdl is in use as swap\n"
 				    "    remedy: swapoff /dev/sdl\n");
 }
@@ -329,14 +374,16 @@ Test(check, the_others_are_looked_at_when_one_is_missing)
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_autobuf struct be_buf text = { 0 };
-	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/sdk1}\n"
+	cr_expect_eq(check("  - {name: disk0, kind: hdd, path: /dev/disk/by-id/ata-BENCH-HDD_H4-part1}\n"
 			   "  - {name: disk1, kind: hdd, path: /dev/disk/by-id/ata-NONE}\n",
 			   "", &err),
 		     -1);
 	cr_expect_not_null(strstr(err.text, "disk1 /dev/disk/by-id/ata-NONE did not appear"), "%s", err.text);
 	be_decisions_text(setup.found, &text);
-	cr_expect_not_null(strstr(text.data, "disk0  /dev/sdk1 -> sdk1\n  may be written: carries nothing\n"), "%s",
-			   text.data);
+	cr_expect_not_null(
+		strstr(text.data,
+		       "disk0  /dev/disk/by-id/ata-BENCH-HDD_H4-part1 -> sdk1\n  may be written: carries nothing\n"),
+		"%s", text.data);
 	cr_expect_not_null(strstr(text.data, "disk1  /dev/disk/by-id/ata-NONE -> nothing\n"
 					     "  refused: /dev/disk/by-id/ata-NONE is not there\n    remedy: "),
 			   "%s", text.data);
@@ -394,7 +441,8 @@ Test(shape, plans_that_are_none)
 		{ LAYOUT "  devices: {a: b}\n", "plan.yaml:4:12: layout.devices is no list of maps" },
 		{ LAYOUT "  devices: [x]\n", "layout.devices is no list of maps" },
 		{ LAYOUT "  devices: [{name: d, kind: hdd}]\n", "a device has no path:" },
-		{ LAYOUT "  devices: [{name: [], kind: hdd, path: /dev/sda}]\n", "a device has no name:" },
+		{ LAYOUT "  devices: [{name: [], kind: hdd, path: /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_LUKS}]\n",
+		  "a device has no name:" },
 		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /etc/passwd}]\n", "path: is not below /dev" },
 		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /dev/../etc/passwd}]\n", "path: is not below /dev" },
 		{ LAYOUT "  devices: [{name: d, kind: hdd, path: /dev/a}, {name: d, kind: hdd, path: /dev/b}]\n",
