@@ -48,11 +48,9 @@ static bool same_number(const struct be_root *root, dev_t devno, const char *ker
 	return dev && sscanf(dev, "%u:%u", &major, &minor) == 2 && devno == makedev(major, minor);
 }
 
-static int find_mounts(const struct be_root *root, const char *kernel, struct be_uses *uses, struct be_error *err)
+static void find_mounts(const struct be_root *root, struct libmnt_table *table, const char *kernel,
+			struct be_uses *uses)
 {
-	struct libmnt_table *table = read_table(root, "/proc/self/mountinfo", false, err);
-	if (!table)
-		return -1;
 	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
 	struct libmnt_fs *fs;
 	while (iter && mnt_table_next_fs(table, iter, &fs) == 0) {
@@ -67,8 +65,6 @@ static int find_mounts(const struct be_root *root, const char *kernel, struct be
 			add(uses, be_strf("%s is mounted on %s", kernel, target), be_strf("unmount %s", target));
 	}
 	mnt_free_iter(iter);
-	mnt_unref_table(table);
-	return 0;
 }
 
 int be_use_target(const struct be_root *root, const char *target, bool *taken, struct be_error *err)
@@ -81,21 +77,14 @@ int be_use_target(const struct be_root *root, const char *target, bool *taken, s
 	return 0;
 }
 
-static int find_swaps(const struct be_root *root, const char *kernel, struct be_uses *uses, struct be_error *err)
+static void find_swaps(const struct be_root *root, struct libmnt_table *table, const char *kernel, struct be_uses *uses)
 {
-	if (!be_root_exists(root, "/proc/swaps"))
-		return 0; /* a kernel without swap */
-	struct libmnt_table *table = read_table(root, "/proc/swaps", true, err);
-	if (!table)
-		return -1;
 	struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
 	struct libmnt_fs *fs;
 	while (iter && mnt_table_next_fs(table, iter, &fs) == 0)
 		if (stands_for(root, mnt_fs_get_source(fs), kernel))
 			add(uses, be_strf("%s is in use as swap", kernel), be_strf("swapoff /dev/%s", kernel));
 	mnt_free_iter(iter);
-	mnt_unref_table(table);
-	return 0;
 }
 
 static bool is_array(const struct be_root *root, const char *kernel)
@@ -149,15 +138,6 @@ static void find_holders(const struct be_root *root, const char *kernel, const s
 			add_holder(root, kernel, holders.v[i], uses);
 }
 
-static int find_one(const struct be_root *root, const char *kernel, const struct be_strv *idle, struct be_uses *uses,
-		    struct be_error *err)
-{
-	find_holders(root, kernel, idle, uses);
-	if (find_mounts(root, kernel, uses, err) != 0)
-		return -1;
-	return find_swaps(root, kernel, uses, err);
-}
-
 void be_use_partitions(const struct be_root *root, const char *whole, struct be_strv *partitions)
 {
 	be_autostrv struct be_strv all = { 0 };
@@ -181,10 +161,22 @@ int be_use_find(const struct be_root *root, const char *kernel, const struct be_
 		be_use_partitions(root, whole, &names);
 	else
 		be_strv_add(&names, whole);
-	for (size_t i = 0; i < names.n; i++)
-		if (find_one(root, names.v[i], idle, uses, err) != 0)
-			return -1;
-	return 0;
+	struct libmnt_table *mounts = read_table(root, "/proc/self/mountinfo", false, err), *swaps = NULL;
+	if (!mounts)
+		return -1;
+	bool has_swap = be_root_exists(root, "/proc/swaps"); /* else a kernel without */
+	if (has_swap)
+		swaps = read_table(root, "/proc/swaps", true, err);
+	int rc = has_swap && !swaps ? -1 : 0;
+	for (size_t i = 0; i < names.n && rc == 0; i++) {
+		find_holders(root, names.v[i], idle, uses);
+		find_mounts(root, mounts, names.v[i], uses);
+		if (swaps)
+			find_swaps(root, swaps, names.v[i], uses);
+	}
+	mnt_unref_table(mounts);
+	mnt_unref_table(swaps);
+	return rc;
 }
 
 int be_use_exclusive(const char *node, struct be_uses *uses, struct be_error *err)
