@@ -1,5 +1,6 @@
 #include "lab.h"
 
+#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -178,6 +179,18 @@ void lab_expect_deviation(const struct lab *lab, const char *text)
 		if (strstr(be_get_str(list->items[i], "text", ""), text))
 			return;
 	cr_expect_fail("no deviation says \"%s\"", text);
+}
+
+void lab_expect_shown(const struct lab *lab, const char *pattern)
+{
+	struct be_error err = BE_ERROR_INIT;
+	char *argv[] = { (char *)(uintptr_t)environment("MKBENCHENV"), "show", lab->result, NULL };
+	be_autorun struct be_run process = { .argv = argv, .out_limit = 1 << 20 };
+	regex_t regex;
+	cr_assert_eq(be_run_ok(&process, &err), 0, "%s", err.text);
+	cr_assert_eq(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	cr_expect_eq(regexec(&regex, process.out.data, 0, NULL, 0), 0, "no \"%s\" in\n%s", pattern, process.out.data);
+	regfree(&regex);
 }
 
 void lab_expect_state(const struct lab *lab, const char *state)

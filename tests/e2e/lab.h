@@ -35,6 +35,8 @@ void lab_expect_verdict(const struct lab *lab, const char *factor, const char *v
 void lab_expect_metric(const struct lab *lab, const char *name);
 /* Some deviation contains @text. */
 void lab_expect_deviation(const struct lab *lab, const char *text);
+/* `show` of the result prints what @pattern (POSIX extended) matches; it may go over lines. */
+void lab_expect_shown(const struct lab *lab, const char *pattern);
 /* The state of the result. */
 void lab_expect_state(const struct lab *lab, const char *state);
 

@@ -163,6 +163,9 @@ static void expect_raid(const struct lab *lab)
 	lab_expect(lab, "memory.numa_nodes", "2", "as requested");
 	lab_expect(lab, "vm.dirty_ratio", "20", "not requested");
 	lab_expect(lab, "vm.dirty_background_ratio", "10", "not requested");
+	/* The array and what lies on it are drawn once, its name below each disk. */
+	lab_expect_shown(lab, "disk[0-2]\n  `-md0 +4[.]0 GiB raid5, chunk 256 KiB\n    `-btrfs +4[.]0 GiB +/fs/md0\n");
+	lab_expect_shown(lab, "disk[0-2]\n  `-md0\n");
 	static const char *const limits[] = { "vm.dirty_threshold", "vm.dirty_background_threshold" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(limits); i++)
 		cr_expect_gt(be_get_int(lab_factor(lab, limits[i]), "observed", 0), 1 << 20, "%s in bytes", limits[i]);
