@@ -11,12 +11,16 @@ test-layouts: layouts-sample power-cuts-few
 disk-test-tree:
 	tests/qemu/disk_setup/tree $(BUILD)/disk-test
 
-layouts-sample: $(BUILD)/disk-setup-test $(PROGRAM) disk-test-tree
-	tests/qemu/layout_test $(BUILD)/disk-setup-test $(PROGRAM) $(BUILD)/disk-test sample
+$(BUILD)/layout-settings: tests/qemu/layouts/settings.c $(BUILD)/libinitrd.a $(BUILD)/libdisk-setup.a $(BUILD)/librecipes.a
+	$(say) '  TEST tests/qemu/layouts'
+	$(Q)$(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call pc,--libs,$(LIBS_initrd) $(LIBS_disk-setup) $(LIBS_recipes)) -lm
+
+layouts-sample: $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM) disk-test-tree
+	tests/qemu/layout_test $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM) $(BUILD)/disk-test sample
 
 power-cuts-few: $(BUILD)/disk-setup-test disk-test-tree
 	tests/qemu/power_cut_test $(BUILD)/disk-setup-test $(BUILD)/disk-test 3 $(CUT_SEED)
 
-test-layouts-long: $(BUILD)/disk-setup-test $(PROGRAM)
-	tests/qemu/layout_test $(BUILD)/disk-setup-test $(PROGRAM) $(BUILD)/disk-test all
+test-layouts-long: $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM)
+	tests/qemu/layout_test $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM) $(BUILD)/disk-test all
 	tests/qemu/power_cut_test $(BUILD)/disk-setup-test $(BUILD)/disk-test 20 $(CUT_SEED)
