@@ -23,4 +23,5 @@ power-cuts-few: $(BUILD)/disk-setup-test disk-test-tree
 
 test-layouts-long: $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM)
 	tests/qemu/layout_test $(BUILD)/disk-setup-test $(BUILD)/layout-settings $(PROGRAM) $(BUILD)/disk-test all
+	tests/qemu/reboot_test $(BUILD)/disk-setup-test $(BUILD)/disk-test
 	tests/qemu/power_cut_test $(BUILD)/disk-setup-test $(BUILD)/disk-test 20 $(CUT_SEED)
