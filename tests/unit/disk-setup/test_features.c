@@ -44,6 +44,11 @@ Test(features, compared_with_the_mkfs_command)
 		  "/m: number of devices 2 planned, the file system has 1; /m: --data raid1 planned, the file system "
 		  "has "
 		  "single" },
+		{ "{kind: btrfs, mount: /m, devices: [/dev/sda1], mkfs: [mkfs.btrfs, --csum, xxhash, /dev/sda1]}",
+		  "{made: {checksum: xxhash64 (xxhash64-generic), devices: 1}}", "" },
+		{ "{kind: btrfs, mount: /m, devices: [/dev/sda1], mkfs: [mkfs.btrfs, --csum, blake2, /dev/sda1]}",
+		  "{made: {checksum: crc32c (crc32c-intel), devices: 1}}",
+		  "/m: --csum blake2 planned, the file system has crc32c (crc32c-intel)" },
 		{ "{kind: ext4, mount: /m, mkfs: [mkfs, -t, ext4, /dev/sda1]}", "{features: []}",
 		  "/m: what mkfs made cannot be read back" },
 		{ "{kind: f2fs, mount: /m, mkfs: [mkfs, -t, f2fs, /dev/sda1]}", "{features: []}", "" },
