@@ -41,8 +41,8 @@ static bool alike(const struct be_root *root, const struct be_device *d, const c
 	be_autofree char *partition = be_strf("/sys/class/block/%s/partition", other);
 	be_autofree char *rotational = be_device_attr(root, other, "queue/rotational");
 	return strcmp(other, d->whole) != 0 && be_starts(other, driver_prefix(d->whole)) &&
-	       !be_root_exists(root, partition) && be_streq(rotational, d->rotational ? "1" : "0") &&
-	       be_device_size(root, other) == d->disk_size;
+	       !be_root_exists(root, partition) && !be_device_is_hidden(root, other) &&
+	       be_streq(rotational, d->rotational ? "1" : "0") && be_device_size(root, other) == d->disk_size;
 }
 
 static void check_order(struct be_setup *setup, const struct be_strv *disks, const struct be_strv *named,

@@ -51,6 +51,12 @@ char *be_device_attr(const struct be_root *root, const char *kernel, const char 
 	return be_root_text(root, path);
 }
 
+bool be_device_is_hidden(const struct be_root *root, const char *kernel)
+{
+	be_autofree char *hidden = be_device_attr(root, kernel, "hidden");
+	return be_streq(hidden, "1");
+}
+
 void be_device_set_value(struct be_node *map, const char *key, const char *text)
 {
 	int64_t number;

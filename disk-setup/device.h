@@ -59,6 +59,8 @@ char *be_device_kernel_name(const struct be_root *root, const char *path, char *
 /* Kernel name of the whole disk of @kernel: itself unless it is a partition. The caller frees. */
 char *be_device_whole(const struct be_root *root, const char *kernel);
 /* "/sys/class/block/KERNEL/ATTR" as text or NULL. The caller frees. */
+/* One path of several to an NVMe disk, which has a name of its own beside the disk's. */
+bool be_device_is_hidden(const struct be_root *root, const char *kernel);
 char *be_device_attr(const struct be_root *root, const char *kernel, const char *attr);
 /* A property of a block device in udev's database, such as ID_MODEL; NULL when udev does not know it. The caller frees.
  */

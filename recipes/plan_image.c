@@ -5,9 +5,12 @@
 #include "plain.h"
 #include "plan_parts.h"
 
-static const char *const lists[] = { "packages", "programs", "files", "modules", "modules_wanted" };
-#define LISTS BE_ARRAY_LEN(lists)
-#define MODULES_WANTED (LISTS - 1)
+enum { PACKAGES, PROGRAMS, FILES, MODULES, MODULES_WANTED, LISTS };
+static const char *const lists[LISTS] = { [PACKAGES] = "packages",
+					  [PROGRAMS] = "programs",
+					  [FILES] = "files",
+					  [MODULES] = "modules",
+					  [MODULES_WANTED] = "modules_wanted" };
 
 struct image {
 	struct be_strv parts; /* names of image documents */
@@ -125,7 +128,7 @@ static int add_workload(struct be_planner *p, struct image *image, struct be_err
 {
 	const struct be_node *workload = be_get(p->plan, "workload");
 	for (size_t i = 0; i < LISTS; i++) {
-		const char *key = strcmp(lists[i], "programs") == 0 ? "needs" : lists[i];
+		const char *key = i == PROGRAMS ? "needs" : lists[i];
 		size_t before = image->lists[i].n;
 		if (be_workload_list(workload, key, p->rules.date, &image->lists[i], err) ||
 		    check_names(p, lists[i], &image->lists[i], before, err))

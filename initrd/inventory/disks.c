@@ -204,8 +204,7 @@ static bool is_disk(const struct be_root *root, const char *kernel)
 	be_autofree char *full = be_root_path(root, path), *real = realpath(full, NULL);
 	if (!real || be_root_exists(root, partition) || be_starts(kernel, "pmem"))
 		return false;
-	be_autofree char *hidden = be_device_attr(root, kernel, "hidden"); /* one path of several to an NVMe disk */
-	if (be_streq(hidden, "1"))
+	if (be_device_is_hidden(root, kernel))
 		return false;
 	return !strstr(real, "/devices/virtual/") || be_starts(kernel, "nvme");
 }

@@ -29,7 +29,7 @@ struct be_observer {
 	/* be_observe's own: what many factors or instances are read from is read once */
 	struct be_node *tools;        /* outputs of programs that were run already */
 	struct be_node *tables;       /* of disks and file systems, by name of the table */
-	struct be_kmsg *log;          /* NULL, or filled when a probe first asks for it */
+	struct be_kmsg *log;          /* filled when a probe first asks for it */
 	struct be_supers *supers;     /* NULL, or being read */
 	struct libmnt_table *mounts;  /* NULL: they cannot be read */
 	const struct be_procs *procs; /* NULL: they cannot be read */

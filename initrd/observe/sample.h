@@ -18,7 +18,8 @@ struct be_sample {
 	const pid_t *daemons; /* of the workload, besides the step that runs; the caller's */
 	size_t n_daemons;
 	double began, ended; /* by CLOCK_MONOTONIC; 0: not yet */
-	unsigned ticks;      /* looks at a measured step */
+	unsigned ticks;      /* of a measured step */
+	unsigned task_looks; /* at processes, which become rarer than the ticks */
 	pid_t leader;        /* of the process group that was looked at last */
 	unsigned of_leader;  /* looks at it */
 	double cost;         /* seconds of the processor that the looks took */

@@ -9,8 +9,7 @@
 
 #define SETTLED_LOOK \
 	1 /* the second look: what is read once is read then (and at the first, in case there is no second) */
-#define TASKS_READ 4   /* of the workload's processes that costly files are read of */
-#define TASKS_LOOKED 4 /* of the workload's processes whose files are looked at at once */
+#define TASKS_LOOKED 4 /* of the workload's processes that are looked at at once */
 
 char *be_open_flags_text(unsigned flags)
 {
@@ -216,33 +215,16 @@ static bool is_workload(const struct be_sample *sample, const struct be_procs *p
 	return be_procs_below(procs, proc, leader);
 }
 
-/* Puts the workload's processes first; returns their number. */
-static size_t sort_workload(const struct be_sample *sample, struct be_procs *procs, pid_t leader)
-{
-	size_t n = 0;
-	be_autofree bool *workload = be_alloc(procs->n + 1);
-	for (size_t i = 0; i < procs->n; i++)
-		workload[i] = is_workload(sample, procs, &procs->v[i], leader);
-	for (size_t i = 0; i < procs->n; i++) {
-		struct be_proc proc = procs->v[i];
-		if (!workload[i])
-			continue;
-		procs->v[i] = procs->v[n];
-		procs->v[n++] = proc;
-	}
-	return n;
-}
-
 /* Many processes do the same: some of them, spread over all, and other ones at the next look. */
-static size_t look_at_workload(struct be_sample *sample, const struct be_proc *procs, size_t n, dev_t testdev)
+static size_t look_at_workload(struct be_sample *sample, const struct be_proc *const *procs, size_t n, dev_t testdev)
 {
 	bool settled = sample->ticks <= SETTLED_LOOK;
 	size_t stride = (n + TASKS_LOOKED - 1) / TASKS_LOOKED, events = 0;
-	for (size_t i = stride ? sample->ticks % stride : 0; i < n; i += stride) {
-		events += look_at_files(sample, procs[i].pid, true, testdev);
-		look_at_maps(sample, procs[i].pid);
-		if (settled && sample->statuses.n < TASKS_READ)
-			look_at_task(sample, procs[i].pid);
+	for (size_t i = stride ? sample->task_looks++ % stride : 0; i < n; i += stride) {
+		events += look_at_files(sample, procs[i]->pid, true, testdev);
+		look_at_maps(sample, procs[i]->pid);
+		if (settled)
+			look_at_task(sample, procs[i]->pid);
 	}
 	return events;
 }
@@ -256,15 +238,20 @@ void be_sample_tasks(struct be_sample *sample, pid_t leader)
 		return;
 	if (sample->ticks <= SETTLED_LOOK)
 		begin_settled_look(sample, leader);
-	size_t n = sort_workload(sample, &procs, leader);
-	size_t events = look_at_workload(sample, procs.v, n, st.st_dev);
-	for (size_t i = n; i < procs.n; i++) {
+	be_autofree const struct be_proc **workload = be_alloc((procs.n + 1) * sizeof(*workload));
+	size_t n = 0, events = 0;
+	for (size_t i = 0; i < procs.n; i++) {
 		const struct be_proc *proc = &procs.v[i];
+		if (is_workload(sample, &procs, proc, leader)) {
+			workload[n++] = proc;
+			continue;
+		}
 		if (proc->kernel || proc->pid == 1 || proc->pid == getpid())
 			continue;
 		events += look_at_files(sample, proc->pid, false, st.st_dev);
 		be_sample_add(&sample->background, proc->name);
 	}
+	events += look_at_workload(sample, workload, n, st.st_dev);
 	if (events > sample->perf_events)
 		sample->perf_events = events;
 }

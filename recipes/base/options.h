@@ -26,7 +26,7 @@ struct be_option {
 	const char *wrong; /* of TAKE, what is said of a value that is none: "is no size, as 2G is" */
 };
 
-/* Rows of a table; a @to of another type does not compile. */
+/* Rows of a table; a @to of another type does not compile, but for what TAKE takes. */
 #define BE_FLAG(name, letter, to)                                                          \
 	{                                                                                  \
 		name, letter, BE_OPTION_FLAG, _Generic((to), bool * : (to)), 0, NULL, NULL \

@@ -1,4 +1,6 @@
 /* Firmware out of packages; tests/fleet fetches some. */
+#include <unistd.h>
+
 #include "build_test.h"
 #include "builder/packages/firmware.h"
 
@@ -84,7 +86,8 @@ Test(firmware, microcode_that_is_a_file_is_not_fetched)
 	bench_open(&b);
 	be_autofree char *file = be_strf("%s/intel-microcode", b.dir);
 	bench_sh(&b, ": >intel-microcode", NULL);
-	const char *const given[] = { NULL, "/no/such/file", file };
+	cr_assert_eq(chdir(b.dir), 0);
+	const char *const given[] = { NULL, "/no/such/file", file, "intel-microcode" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(given); i++) {
 		struct be_error err = BE_ERROR_INIT;
 		struct be_firmware firmware = { 0 };

@@ -131,6 +131,13 @@ Test(check, one_disk_under_two_names)
 	cr_expect_not_null(strstr(err.text, "sdm2 and sdm (disk0) overlap"), "%s", err.text);
 }
 
+/* One more line of the recorded tree. */
+static void record(const char *line)
+{
+	be_autofree char *copy = be_strdup(line);
+	recorded_line(setup.root.prefix, copy);
+}
+
 /* sdk and sdm are of one size: by kernel names nothing says which is which. */
 Test(check, kernel_names_of_disks_that_are_alike)
 {
@@ -148,7 +155,11 @@ Test(check, kernel_names_of_disks_that_are_alike)
 	cr_assert_eq(setup.deviations->n, 1);
 	cr_expect_str_eq(be_get_str(setup.deviations->items[0], "topic", ""), "disk.identity");
 	cr_expect_eq(check(one, "machine: {disks: [{id: x, path: /dev/sdm}]}\n", &err), 0, "%s", err.text);
-	/* Alone of its size, driver or kind. */
+	/* Alone of its size, driver or kind; one of its own paths is no other disk. */
+	record("/sys/class/block/nvme0c0n1 -> ../../devices/nvme0c0n1");
+	record("/sys/devices/nvme0c0n1/hidden = 1");
+	record("/sys/devices/nvme0c0n1/queue/rotational = 0");
+	record("/sys/devices/nvme0c0n1/size = 1048576");
 	cr_expect_eq(check("  - {name: d, kind: ssd, path: /dev/nvme0n1}\n", "", &err), -1);
 	cr_expect_null(strstr(err.text, "does not say which disk"), "%s", err.text);
 	setup.twin = true;
@@ -239,13 +250,6 @@ Test(check, our_own_may_go)
 		     "%s", err.text);
 	cr_expect_str_eq(be_get_str(be_get(setup.found, "d"), "decision", ""),
 			 "may be written: ext4 made by mkbenchenv");
-}
-
-/* One more line of the recorded tree. */
-static void record(const char *line)
-{
-	be_autofree char *copy = be_strdup(line);
-	recorded_line(setup.root.prefix, copy);
 }
 
 /* Bytes at a place of a recorded device's file. */
