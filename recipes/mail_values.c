@@ -10,6 +10,7 @@
 
 #define MAX_KEYS 64u
 #define MAX_PIECES 48u
+#define MAX_VALUE 256u /* bytes of the longest value */
 
 struct values {
 	const struct be_node *patterns; /* key -> expression */
@@ -34,6 +35,8 @@ static bool fits(const struct values *v, size_t key, size_t from, size_t to)
 {
 	be_autofree char *value = value_of(v, key, from, to);
 	regmatch_t m;
+	if (strlen(value) > MAX_VALUE)
+		return false;
 	return regexec(&v->re[key], value, 1, &m, 0) == 0 && m.rm_so == 0 && !value[m.rm_eo];
 }
 

@@ -148,7 +148,13 @@ static int make(struct be_planner *p, struct image *image, struct be_node *out, 
 		return -1;
 	if (suite && is_release(suite))
 		be_set_str(out, "suite", suite);
-	if (be_get_bool(p->job, "all_modules", be_get_bool(p->host, "all_modules", false)))
+	const struct be_node *from = be_get(p->job, "all_modules") ? p->job : p->host,
+			     *all = be_get(from, "all_modules");
+	bool every = be_get_bool(from, "all_modules", false);
+	if (all && every != be_get_bool(from, "all_modules", true))
+		return be_fail_usage(err, "%s%sall_modules: is neither true nor false", be_where(all),
+				     *be_where(all) ? ": " : "");
+	if (every)
 		be_strv_add(&image->lists[MODULES_WANTED], "kernel/");
 	for (size_t i = 0; i < LISTS; i++) {
 		be_strv_sort_unique(&image->lists[i]);

@@ -111,6 +111,10 @@ static int read_images(struct be_machines *m, const struct be_strv *paths, struc
 			return be_fail(err, "%s/manifest.yaml: image.id is no id", paths->v[i]);
 		if (check_cmdline(paths->v[i], folder->cmdline, err) != 0)
 			return -1;
+		for (size_t k = 0; k < i; k++)
+			if (strcmp(m->ids[k], id) == 0)
+				return be_fail_usage(err, "%s and %s are the same image, %s", paths->v[k], paths->v[i],
+						     id);
 		snprintf(m->ids[i], sizeof(m->ids[i]), "%s", id);
 		m->images[i] = (struct be_lab_image){ .id = m->ids[i], .cmdline = folder->cmdline };
 	}
@@ -194,7 +198,7 @@ int be_machines_read(struct be_machines *m, const struct be_serve_request *reque
 
 bool be_machine_advance(struct be_machine *machine, int64_t turn, const char *image)
 {
-	if (machine->n_images < 2 || turn < (int64_t)machine->turn || turn >= (int64_t)machine->n_images ||
+	if (machine->n_images < 2 || turn != (int64_t)machine->turn || turn >= (int64_t)machine->n_images ||
 	    strcmp(machine->images[turn], image) != 0)
 		return false;
 	machine->turn = (size_t)turn + 1;

@@ -40,15 +40,24 @@ int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struc
 	return 0;
 }
 
+/* O_NONBLOCK for the opening only: a named pipe that nobody writes to is empty, not a hang. */
+static int open_for_reading(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0)
+		return fd;
+	int errnum = errno;
+	close(fd);
+	errno = errnum;
+	return -1;
+}
+
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
 {
-	/* O_NONBLOCK for the opening only: a named pipe that nobody writes to is empty, not a hang. */
-	be_autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	be_autofd int fd = open_for_reading(path);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
-	int flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) != 0)
-		return be_fail_errno(err, errno, "%s: cannot be read", path);
 	return be_read_fd(fd, path, limit, out, err);
 }
 
@@ -124,6 +133,8 @@ int be_write_attr(const char *path, const char *value, struct be_error *err)
 int be_mkdirs(const char *path, unsigned mode, struct be_error *err)
 {
 	be_autofree char *copy = be_strdup(path);
+	if (!*path)
+		return be_fail_usage(err, "the name of a folder is empty");
 	for (char *p = copy + 1;; p++) {
 		if (*p != '/' && *p != '\0')
 			continue;
@@ -206,7 +217,7 @@ int be_root_read(const struct be_root *root, const char *path, struct be_buf *ou
 char *be_root_text(const struct be_root *root, const char *path)
 {
 	be_autofree char *full = be_root_path(root, path);
-	be_autofd int fd = open(full, O_RDONLY | O_CLOEXEC);
+	be_autofd int fd = open_for_reading(full);
 	if (fd < 0)
 		return NULL;
 	be_autobuf struct be_buf buf = { 0 };

@@ -24,7 +24,8 @@ static int unknown(const char *program, char **argv, int answer)
 {
 	/* getopt has stepped over a long option and over the last letter of a group of short ones. */
 	const char *word = argv[optind - 1];
-	if (be_starts(word, "--")) {
+	bool letter = optopt && optopt < FIRST; /* within a group, before which the last word may be a long option */
+	if (be_starts(word, "--") && !letter) {
 		if (answer == ':')
 			return be_options_wrong(program, "option %s needs a value", word);
 		if (optopt)

@@ -82,6 +82,7 @@ Test(options, help_is_printed, .init = cr_redirect_stdout)
 
 REFUSED(unknown_long, "--nonsense", "unknown option --nonsense")
 REFUSED(unknown_short, "-qx", "unknown option -x")
+REFUSED(unknown_in_a_group, "--quiet -xq", "unknown option -x")
 REFUSED(no_value_long, "--output", "option --output needs a value")
 REFUSED(no_value_short, "-q -o", "option -o needs a value")
 REFUSED(value_of_a_flag, "--quiet=yes", "option --quiet=yes takes no value")

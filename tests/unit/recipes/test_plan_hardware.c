@@ -77,6 +77,10 @@ Test(plan_hardware, all_modules)
 	be_autostrv struct be_strv wanted = { 0 };
 	be_get_strv(be_get(plan, "image"), "modules_wanted", &wanted);
 	cr_expect(be_strv_has(&wanted, "kernel/"));
+	be_autonode struct be_node *none = plan_with("all_modules", "no");
+	be_autostrv struct be_strv fewer = { 0 };
+	be_get_strv(be_get(none, "image"), "modules_wanted", &fewer);
+	cr_expect(!be_strv_has(&fewer, "kernel/"));
 }
 
 /* A machine of QEMU's has only what QEMU makes; the same image for hardware has the drivers of all common cards. */
