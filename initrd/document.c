@@ -98,6 +98,7 @@ int be_document_write(struct be_guest *guest, enum be_phase phase, const char *n
 					      .plan = guest->plan,
 					      .scopes = &guest->scopes,
 					      .facts = guest->facts,
+					      .log = &guest->log,
 					      .sample = phase == BE_AFTER ? &guest->sample : NULL,
 					      .earlier = phase == BE_BEFORE ? guest->environment : NULL };
 	double begin = be_monotonic();

@@ -6,6 +6,7 @@
 #include "base/node.h"
 #include "deviation.h"
 #include "disk-setup/setup.h"
+#include "initrd/kmsg.h"
 #include "initrd/observe/sample.h"
 #include "initrd/observe/scopes.h"
 
@@ -26,6 +27,7 @@ struct be_guest {
 	struct be_node *deviations;  /* sequence of {topic, text} */
 	struct be_node *steps_done;  /* sequence: `steps:` of after.yaml */
 	struct be_node *environment; /* of the last observation */
+	struct be_kmsg log;          /* as far as the last observation read it */
 	double stating;              /* seconds that statements before the workload took */
 	pid_t *daemons;              /* what steps of role daemon started */
 	size_t n_daemons;

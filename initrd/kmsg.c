@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,13 +11,20 @@
 /* "PRIO,SEQ,USEC,FLAGS[,...];TEXT", then lines " KEY=VALUE". */
 static bool parse(char *line, struct be_kmsg_record *record)
 {
-	unsigned prio;
-	uint64_t usec;
-	char *text = strchr(line, ';');
-	if (!text || sscanf(line, "%u,%" SCNu64 ",%" SCNu64, &prio, &record->seq, &usec) != 3)
+	uint64_t numbers[3];
+	char *text = strchr(line, ';'), *at = line;
+	if (!text)
 		return false;
-	record->level = (int)(prio & 7);
-	record->time = (double)usec / 1e6;
+	for (size_t i = 0; i < BE_ARRAY_LEN(numbers); i++) {
+		char *end;
+		numbers[i] = strtoull(at, &end, 10);
+		if (end == at || *end != ',')
+			return false;
+		at = end + 1;
+	}
+	record->level = (int)(numbers[0] & 7);
+	record->seq = numbers[1];
+	record->time = (double)numbers[2] / 1e6;
 	record->text = text + 1;
 	text[1 + strcspn(text + 1, "\n")] = '\0';
 	return true;
@@ -39,10 +45,15 @@ static int each_of_file(int fd, void (*each)(void *, const struct be_kmsg_record
 	return 0;
 }
 
-int be_kmsg_each(const struct be_root *root, void (*each)(void *, const struct be_kmsg_record *), void *data)
+static int open_log(const struct be_root *root)
 {
 	be_autofree char *path = be_root_path(root, "/dev/kmsg");
-	be_autofd int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* The records that @fd has not given yet. */
+static int each_of(int fd, void (*each)(void *, const struct be_kmsg_record *), void *data)
+{
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return -1;
@@ -60,6 +71,12 @@ int be_kmsg_each(const struct be_root *root, void (*each)(void *, const struct b
 		if (parse(line, &record))
 			each(data, &record);
 	}
+}
+
+int be_kmsg_each(const struct be_root *root, void (*each)(void *, const struct be_kmsg_record *), void *data)
+{
+	be_autofd int fd = open_log(root);
+	return each_of(fd, each, data);
 }
 
 static void add_line(void *data, const struct be_kmsg_record *record)
@@ -81,15 +98,19 @@ static void keep(void *data, const struct be_kmsg_record *record)
 	be_strv_add(&log->texts, record->text);
 }
 
-void be_kmsg_load(struct be_kmsg *log, const struct be_root *root)
+void be_kmsg_update(struct be_kmsg *log, const struct be_root *root)
 {
-	log->read = true;
-	log->errnum = be_kmsg_each(root, keep, log) == 0 ? 0 : errno;
+	if (!log->open)
+		log->fd = open_log(root);
+	log->open = log->fd >= 0;
+	log->errnum = each_of(log->fd, keep, log) == 0 ? 0 : errno;
 }
 
 void be_kmsg_free(struct be_kmsg *log)
 {
 	be_strv_free(&log->texts);
 	free(log->times);
+	if (log->open)
+		close(log->fd);
 	*log = (struct be_kmsg){ 0 };
 }

@@ -21,14 +21,16 @@ int be_kmsg_each(const struct be_root *root, void (*each)(void *data, const stru
 /* The whole log as text, one "<level>[seconds] message" a line. */
 int be_kmsg_text(const struct be_root *root, struct be_buf *out);
 
-/* All records, kept: several factors are read from them. */
+/* All records, kept: several factors are read from them, and a later statement reads only what came since. */
 struct be_kmsg {
-	bool read; /* whether it was tried */
-	int errnum;
+	bool open;  /* all zero is an empty log that nobody opened yet */
+	int fd;     /* behind the last record that was read */
+	int errnum; /* why nothing could be read; 0: it could */
 	struct be_strv texts;
 	double *times; /* one each */
 };
-void be_kmsg_load(struct be_kmsg *log, const struct be_root *root);
+/* Adds the records that came since the last call, at first all; sets errnum. */
+void be_kmsg_update(struct be_kmsg *log, const struct be_root *root);
 void be_kmsg_free(struct be_kmsg *log);
 #define be_autokmsg be_cleanup(be_kmsg_free)
 

@@ -1,6 +1,5 @@
 #include "initrd/observe/observe.h"
 #include "initrd/observe/probes.h"
-#include "initrd/observe/procs.h"
 
 #include <libmount/libmount.h>
 #include <regex.h>
@@ -286,17 +285,16 @@ struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 	struct be_node *environment = be_node_map();
 	be_autonode struct be_node *tools = be_node_map(), *tables = be_node_map();
 	be_autokmsg struct be_kmsg log = { 0 };
-	be_autoprocs struct be_procs procs = { 0 };
 	struct be_observer o = *asked;
 	be_autofree char *mountinfo = be_root_path(&o.root, "/proc/self/mountinfo");
 	o.tools = tools;
 	o.tables = tables;
-	o.log = &log;
+	o.log = asked->log ? asked->log : &log;
+	be_kmsg_update(o.log, &o.root);
 	/* On file systems that are mounted they change little: after the workload nobody asks. */
 	be_cleanup(be_supers_free) struct be_supers *supers =
 		phase == BE_BEFORE && !o.readings && !o.earlier ? be_supers_start(&o) : NULL;
 	o.supers = supers;
-	o.procs = be_procs_load(&procs, &o.root, true) == 0 ? &procs : NULL;
 	o.mounts = mnt_new_table_from_file(mountinfo);
 	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {

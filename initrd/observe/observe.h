@@ -26,13 +26,12 @@ struct be_observer {
 		*readings; /* of a recorded tree: the factors that no file tells; NULL: look at the system */
 	const struct be_node *earlier; /* environment observed in the same phase before, or NULL: what is to be read
 					* `once:` is taken from it */
+	struct be_kmsg *log;           /* what earlier observations read of it; NULL: be_observe reads it for itself */
 	/* be_observe's own: what many factors or instances are read from is read once */
-	struct be_node *tools;        /* outputs of programs that were run already */
-	struct be_node *tables;       /* of disks and file systems, by name of the table */
-	struct be_kmsg *log;          /* filled when a probe first asks for it */
-	struct be_supers *supers;     /* NULL, or being read */
-	struct libmnt_table *mounts;  /* NULL: they cannot be read */
-	const struct be_procs *procs; /* NULL: they cannot be read */
+	struct be_node *tools;       /* outputs of programs that were run already */
+	struct be_node *tables;      /* of disks and file systems, by name of the table */
+	struct be_supers *supers;    /* NULL, or being read */
+	struct libmnt_table *mounts; /* NULL: they cannot be read */
 };
 
 /* The `environment:` of an observation document: all factors that belong to @phase. Never fails. */

@@ -72,14 +72,12 @@ struct be_reading be_probe_build_id(const struct be_look *look)
 struct be_reading be_probe_kernel_log(const struct be_look *look)
 {
 	const struct be_sample *sample = look->o->sample;
-	struct be_kmsg *log = look->o->log;
+	const struct be_kmsg *log = look->o->log;
 	const char *first = NULL;
 	int64_t count = 0;
 	regex_t regex;
 	if (sample && sample->began <= 0)
 		return be_reading_not_observable("no workload ran");
-	if (!log->read)
-		be_kmsg_load(log, &look->o->root);
 	if (log->errnum)
 		return be_reading_not_observable("/dev/kmsg: %s", strerror(log->errnum));
 	if (regcomp(&regex, be_get_str(look->how, "match", ""), REG_EXTENDED | REG_NOSUB) != 0)
@@ -163,11 +161,11 @@ struct be_reading be_probe_rlimits(const struct be_look *look)
 struct be_reading be_probe_process(const struct be_look *look)
 {
 	const char *name = be_get_str(look->how, "field", "");
-	const struct be_procs *procs = look->o->procs;
-	if (!procs)
+	be_autoprocs struct be_procs procs = { 0 };
+	if (be_procs_load(&procs, &look->o->root, be_get_bool(look->how, "kernel", false)) != 0)
 		return be_reading_not_observable("/proc cannot be read");
-	for (size_t i = 0; i < procs->n; i++)
-		if (be_streq(procs->v[i].name, name))
+	for (size_t i = 0; i < procs.n; i++)
+		if (be_streq(procs.v[i].name, name))
 			return be_reading_text("running");
 	return be_reading_text("not running");
 }

@@ -18,12 +18,15 @@ void be_close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Few files of /proc and /sys are longer, and for /proc/sys the kernel clears as many bytes as it is asked for. */
+#define FIRST_READ 4096
+
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err)
 {
 	char block[65536];
 	size_t total = 0;
 	for (;;) {
-		ssize_t n = read(fd, block, sizeof(block));
+		ssize_t n = read(fd, block, total ? sizeof(block) : FIRST_READ);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
