@@ -399,8 +399,8 @@ static int build_image(struct be_build *build, struct be_error *err)
 	if (find_inputs(build, err) != 0 &&
 	    (build->request->lock || !build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
 		return -1;
-	if (make_segments(build, err) != 0 || check_limits(build, err) != 0 ||
-	    (build->request->lock && be_lock_compare(build, err) != 0))
+	if (make_segments(build, err) != 0 || (build->request->lock && be_lock_take_members(build, err) != 0) ||
+	    check_limits(build, err) != 0 || (build->request->lock && be_lock_compare(build, err) != 0))
 		return -1;
 	be_progress_step(&build->progress, "image");
 	if ((build->request->uki && be_uki_fetch(build, err) != 0) || be_image_write(build, err) != 0)

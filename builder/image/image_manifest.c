@@ -61,10 +61,29 @@ static struct be_node *lock_kernel(const struct be_kernel *kernel)
 	return map;
 }
 
+/* Programs whose version decides bytes: those that the members were made by. */
+static void lock_tools(const struct be_build *build, struct be_node *map)
+{
+	struct be_node *compressor = be_node_map();
+	be_autofree char *library = be_compressor_library(&build->compressor);
+	be_autofree char *depmod = be_depmod_version(&build->cache);
+	be_set_str(compressor, "name", build->compressor.name);
+	if (library) {
+		be_set_int(compressor, "level", build->compressor.level);
+		be_set_str(compressor, "library", library);
+	}
+	be_set(map, "compressor", compressor);
+	be_set_str(map, "depmod", depmod);
+	if (build->as_locked) {
+		const struct be_node *locked = be_get(build->request->lock->manifest, "lock");
+		set_clone(map, "compressor", be_get(locked, "compressor"));
+		set_clone(map, "depmod", be_get(locked, "depmod"));
+	}
+}
+
 static struct be_node *lock(const struct be_build *build)
 {
-	struct be_node *map = be_node_map(), *compressor = be_node_map();
-	be_autofree char *library = be_compressor_library(&build->compressor);
+	struct be_node *map = be_node_map();
 	be_set_str(map, "suite", build->suite.name);
 	be_set(map, "packages", lock_packages(build));
 	be_set(map, "kernel", lock_kernel(&build->kernel));
@@ -75,14 +94,7 @@ static struct be_node *lock(const struct be_build *build)
 		be_set(map, "stub", lock_package(build->uki.stub.package));
 	if (build->given.n)
 		be_set(map, "given", be_givens_lock(&build->given));
-	be_set_str(compressor, "name", build->compressor.name);
-	if (library) {
-		be_set_int(compressor, "level", build->compressor.level);
-		be_set_str(compressor, "library", library);
-	}
-	be_set(map, "compressor", compressor);
-	be_autofree char *depmod = be_depmod_version(&build->cache);
-	be_set_str(map, "depmod", depmod);
+	lock_tools(build, map);
 	return map;
 }
 

@@ -32,6 +32,7 @@ struct be_build {
 	struct be_segment *segments; /* microcode if there is any, base, one a picked package, one a given program,
 					modules, guest, job */
 	size_t n;
+	bool as_locked;              /* members that the tools here make otherwise are the lock's own */
 	struct be_node *guest;       /* manifest's lock.guest */
 	struct be_strv notes;        /* of the modules, for the deviations */
 	struct be_strv limits;       /* those that some ways of booting have (builder/image/limits.h) */

@@ -163,3 +163,23 @@ const struct be_member_entry *be_member_find(const struct be_member *member, con
 			return &member->v[i];
 	return NULL;
 }
+
+static const char *or_nothing(const char *text)
+{
+	return text ? text : "nothing";
+}
+
+char *be_member_difference(const struct be_member_entry *a, const struct be_member_entry *b, const char *other)
+{
+	if (a->mode != b->mode)
+		return be_strf("mode %o, %s %o", a->mode, other, b->mode);
+	if (a->hardlink != b->hardlink || !be_streq(a->target, b->target))
+		return be_strf("leads to %s, %s to %s", or_nothing(a->target), other, or_nothing(b->target));
+	if (a->size != b->size)
+		return be_strf("%lld bytes, %s %lld", (long long)a->size, other, (long long)b->size);
+	if (a->links != b->links)
+		return be_strf("%u names, %s %u", a->links, other, b->links);
+	if (!be_streq(a->sha256, b->sha256))
+		return be_strf("SHA-256 %.12s, %s %.12s", a->sha256, other, b->sha256);
+	return NULL;
+}

@@ -29,6 +29,9 @@ void be_member_free(struct be_member *member);
  * messages. */
 int be_member_read(struct be_member *member, int fd, int64_t offset, int64_t size, const char *name,
 		   struct be_error *err) BE_MUST_CHECK;
+/* How two entries of one path differ ("mode 644, other 755": @other says whose the second is), or NULL. The caller
+ * frees. */
+char *be_member_difference(const struct be_member_entry *a, const struct be_member_entry *b, const char *other);
 /* The last of the entries with that path, or NULL. */
 const struct be_member_entry *be_member_find(const struct be_member *member, const char *path);
 

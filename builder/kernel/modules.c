@@ -191,15 +191,28 @@ static int remove_unchosen(struct be_modules *modules, struct be_error *err)
 	return 0;
 }
 
+/* What depmod reads, and does not write. */
+static const char *const meta[] = { "modules.builtin", "modules.builtin.modinfo", "modules.order" };
+
+bool be_modules_is_index(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	if (!be_starts(path, "usr/lib/modules/") || !name || !be_starts(++name, "modules."))
+		return false;
+	for (size_t i = 0; i < BE_ARRAY_LEN(meta); i++)
+		if (be_streq(name, meta[i]))
+			return false;
+	return true;
+}
+
 static int write_meta(struct be_modules *modules, struct be_error *err)
 {
-	static const char *const names[] = { "modules.builtin", "modules.builtin.modinfo" };
 	be_autobuf struct be_buf order = { 0 };
 	be_autofree char *path = be_strf("%s/modules.order", modules->root);
-	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++) {
+	for (size_t i = 0; i + 1 < BE_ARRAY_LEN(meta); i++) {
 		be_autobuf struct be_buf text = { 0 };
-		be_autofree char *to = be_strf("%s/%s", modules->root, names[i]);
-		if (be_modules_meta(modules, names[i], &text) &&
+		be_autofree char *to = be_strf("%s/%s", modules->root, meta[i]);
+		if (be_modules_meta(modules, meta[i], &text) &&
 		    be_write_file(to, text.data ? text.data : "", text.len, 0644, err) != 0)
 			return -1;
 	}

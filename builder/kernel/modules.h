@@ -22,6 +22,9 @@ int be_modules_segment(struct be_segment *segment, struct be_kernel *kernel, con
  * of the program. The caller frees. */
 char *be_depmod_version(const struct be_cache *cache);
 
+/* Is this file of a member one that depmod makes? Such files differ between its versions. */
+bool be_modules_is_index(const char *path);
+
 /* For modules*.c */
 struct be_module {
 	char *name;                   /* nd_pmem: with underscores */

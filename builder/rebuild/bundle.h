@@ -1,7 +1,8 @@
 /*
  * A bundle: everything that an image is made of in one tar file, for a place without a network. manifest.yaml comes
- * first; packages/ holds the archives, objects/ by their hashes what else the cache needs (the guest's member, and of a
- * kernel that is in no package the image, its configuration and the modules' member), given/ the programs of --program.
+ * first; packages/ holds the archives, objects/ by their hashes what else the cache needs (the image's members, of
+ * which the guest's cannot be made of packages, and of a kernel that is in no package the image and its configuration),
+ * given/ the programs of --program.
  */
 #ifndef BE_BUNDLE_H
 #define BE_BUNDLE_H

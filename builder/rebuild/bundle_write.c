@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "builder/image/image_folder.h"
+#include "builder/image/ucode.h"
 #include "builder/packages/given.h"
 #include "builder/rebuild/bundle.h"
 
@@ -117,37 +118,67 @@ static bool take_part(struct writer *writer, const char *file, int64_t offset, i
 	return be_cache_file_keep(&out, &object, &ignored) == 0 && be_streq(object.sha256, sha256);
 }
 
-/* What the cache does not have may be in the image; else it is named. */
-static void want_object(struct writer *writer, const char *what, const char *sha256, const char *file, int64_t offset,
-			int64_t size)
+/* What the cache does not have may be in the image. */
+static bool find_object(struct writer *writer, const char *sha256, const char *file, int64_t offset, int64_t size)
 {
 	be_autoobject struct be_object object = { .path = NULL };
 	if (!be_hash_is_text(sha256) || be_strv_has(&writer->objects, sha256))
-		return;
-	if (be_cache_object(&writer->cache, sha256, &object) || (file && take_part(writer, file, offset, size, sha256)))
-		be_strv_add(&writer->objects, sha256);
-	else
-		be_strv_addf(&writer->pack->lock->absent,
-			     "%s (SHA-256 %.12s) is not in the cache: pack from the image's folder, which has it", what,
-			     sha256);
+		return true;
+	if (!be_cache_object(&writer->cache, sha256, &object) && !take_part(writer, file, offset, size, sha256))
+		return false;
+	be_strv_add(&writer->objects, sha256);
+	return true;
 }
 
-static void want_member(struct writer *writer, const char *name)
+static void lacks(struct writer *writer, const char *what, const char *sha256)
+{
+	be_strv_addf(&writer->pack->lock->absent,
+		     "%s (SHA-256 %.12s) is not in the cache: pack from the image's folder, which has it", what,
+		     sha256);
+}
+
+static void want_object(struct writer *writer, const char *what, const char *sha256, const char *file)
+{
+	if (!find_object(writer, sha256, file, 0, -1))
+		lacks(writer, what, sha256);
+}
+
+/* Whether nothing else in a bundle can stand for the member. */
+static bool is_needed(const char *name, const char *source)
+{
+	if (be_streq(name, "guest") || be_streq(name, BE_UCODE_MEMBER))
+		return true;
+	return be_streq(name, "modules") && !be_streq(source, "debian") && !be_streq(source, "package");
+}
+
+/* The others are made of the packages; as they are they serve a builder whose libzstd or depmod is another. */
+static void want_members(struct writer *writer, const char *source)
 {
 	const struct be_node *list = be_get_path(writer->manifest, "image.segments");
+	size_t missing = 0;
 	for (size_t i = 0; list && list->kind == BE_SEQ && i < list->n; i++) {
 		const struct be_node *item = list->items[i];
-		if (be_streq(be_get_str(item, "name", NULL), name))
-			want_object(writer, name, be_get_str(item, "sha256", NULL), "initrd.img",
-				    be_get_int(item, "offset", 0), be_get_int(item, "size", 0));
+		const char *name = be_get_str(item, "name", ""), *sha256 = be_get_str(item, "sha256", NULL);
+		if (find_object(writer, sha256, "initrd.img", be_get_int(item, "offset", 0),
+				be_get_int(item, "size", 0)))
+			continue;
+		if (is_needed(name, source))
+			lacks(writer, name, sha256);
+		else
+			missing++;
 	}
+	if (missing)
+		fprintf(stderr,
+			"mkbenchenv pack: warning: %zu members are not in the cache: who has another libzstd or depmod "
+			"makes other bytes of them; pack from the image's folder, which has them\n",
+			missing);
 }
 
 static void want_objects(struct writer *writer)
 {
 	const struct be_node *kernel = be_get_path(writer->manifest, "lock.kernel");
 	const char *source = be_get_str(kernel, "source", "");
-	want_member(writer, "guest");
+	want_members(writer, source);
 	if (be_streq(source, "debian"))
 		return;
 	if (be_streq(source, "package")) {
@@ -160,10 +191,8 @@ static void want_objects(struct writer *writer)
 				     "kernel package %.12s: give the folder with it by --packages DIR", sha256);
 		return;
 	}
-	want_object(writer, "the kernel", be_get_str(kernel, "sha256", NULL), "vmlinuz", 0, -1);
-	want_object(writer, "the kernel's configuration", be_get_str(kernel, "config_sha256", NULL), "kernel.config", 0,
-		    -1);
-	want_member(writer, "modules");
+	want_object(writer, "the kernel", be_get_str(kernel, "sha256", NULL), "vmlinuz");
+	want_object(writer, "the kernel's configuration", be_get_str(kernel, "config_sha256", NULL), "kernel.config");
 }
 
 static int put_given(struct writer *writer, const char *name, const char *path, struct be_error *err)

@@ -299,7 +299,7 @@ static int compare_whole(struct be_build *build, const char *help, struct be_err
 	return 0;
 }
 
-static size_t count_other(const struct be_build *build)
+size_t be_lock_others(const struct be_build *build)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < build->n; i++)
@@ -311,7 +311,7 @@ static size_t count_other(const struct be_build *build)
 static void compare_members(struct be_build *build, const struct be_node *list, const char *help)
 {
 	struct be_lock *lock = build->request->lock;
-	bool explained = compare_tools(build, count_other(build), help) || lock->drifts.n > 0;
+	bool explained = compare_tools(build, be_lock_others(build), help) || lock->drifts.n > 0;
 	for (size_t i = 0; i < build->n; i++) {
 		const struct be_segment *segment = &build->segments[i];
 		const char *sha256 = be_lock_segment(lock, segment->name);

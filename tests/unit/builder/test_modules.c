@@ -220,3 +220,22 @@ Test(modules, from_a_kept_archive)
 	}
 	done(&q);
 }
+
+/* modules.order, modules.builtin and modules.builtin.modinfo come from the kernel. */
+Test(modules, indexes_are_what_depmod_makes)
+{
+	static const char *const indexes[] = { "modules.dep", "modules.alias.bin", "modules.builtin.bin",
+					       "modules.weakdep" };
+	static const char *const others[] = { "modules.order", "modules.builtin", "modules.builtin.modinfo",
+					      "kernel/fs/xfs.ko" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(indexes); i++) {
+		be_autofree char *path = be_strf("usr/lib/modules/6.1.0/%s", indexes[i]);
+		cr_expect(be_modules_is_index(path), "%s", path);
+		path[0] = 'x';
+		cr_expect_not(be_modules_is_index(path), "%s", path);
+	}
+	for (size_t i = 0; i < BE_ARRAY_LEN(others); i++) {
+		be_autofree char *path = be_strf("usr/lib/modules/6.1.0/%s", others[i]);
+		cr_expect_not(be_modules_is_index(path), "%s", path);
+	}
+}

@@ -107,6 +107,34 @@ Test(member, is_read_as_it_was_written)
 	bench_close(&b);
 }
 
+static void expect_difference(struct be_member_entry a, struct be_member_entry b, const char *wanted)
+{
+	be_autofree char *found = be_member_difference(&a, &b, "other");
+	cr_expect_str_eq(found ? found : "", wanted);
+}
+
+Test(member, says_how_entries_differ)
+{
+	const struct be_member_entry file = { .mode = 0100644, .size = 4, .sha256 = HASH, .links = 1 };
+	struct be_member_entry b = file;
+	expect_difference(file, b, "");
+	b.mode = 0100755;
+	expect_difference(file, b, "mode 100644, other 100755");
+	b = file;
+	b.size = 5;
+	expect_difference(file, b, "4 bytes, other 5");
+	b = file;
+	b.links = 2;
+	expect_difference(file, b, "1 names, other 2");
+	b = file;
+	b.sha256[0] = '0';
+	expect_difference(file, b, "SHA-256 e3b0c44298fc, other 03b0c44298fc");
+	b = file;
+	b.hardlink = true;
+	b.target = (char *)"usr/bin/a";
+	expect_difference(file, b, "leads to nothing, other to usr/bin/a");
+}
+
 /* Cut off, beyond the end, and with something behind the frame. */
 Test(member, what_no_kernel_unpacks_is_an_error)
 {
