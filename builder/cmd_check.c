@@ -36,6 +36,9 @@ static int look(const struct be_node *plan, const char *root, struct be_error *e
 	if (root) {
 		free(setup.root.prefix);
 		setup.root.prefix = be_root_prefix(root);
+		setup.root.recorded = true;
+		if (be_root_check(&setup.root, root, err) != 0)
+			return -1;
 	}
 	const struct be_node *devices = be_get_path(plan, "layout.devices");
 	if (!devices || !devices->n)

@@ -94,10 +94,7 @@ char *be_device_kernel_name(const struct be_root *root, const char *path, char *
 {
 	if (!path || *path != '/')
 		return NULL; /* "none", "tmpfs": what mount tables have in a device's place */
-	be_autofree char *full = be_root_path(root, path);
-	be_autofree char *dev = be_root_path(root, "/dev");
-	be_autofree char *real = realpath(full, NULL);
-	be_autofree char *real_dev = realpath(dev, NULL);
+	be_autofree char *real = be_root_real(root, path), *real_dev = be_root_real(root, "/dev");
 	if (!real || !real_dev || !be_starts(real, real_dev) || real[strlen(real_dev)] != '/')
 		return NULL;
 	be_autofree char *name = be_strdup(real + strlen(real_dev) + 1);
@@ -108,7 +105,7 @@ char *be_device_kernel_name(const struct be_root *root, const char *path, char *
 	if (!be_root_exists(root, sys))
 		return NULL;
 	if (node)
-		*node = be_steal(&real);
+		*node = be_root_path(root, real);
 	return be_steal(&name);
 }
 

@@ -12,8 +12,7 @@
 static char *nd_device(const struct be_root *root, const char *whole)
 {
 	be_autofree char *link = be_strf("/sys/class/block/%s/device", whole);
-	be_autofree char *full = be_root_path(root, link);
-	be_autofree char *real = realpath(full, NULL);
+	be_autofree char *real = be_root_real(root, link);
 	if (!real || !be_starts(whole, "pmem"))
 		return NULL;
 	char *slash = strrchr(real, '/');
@@ -37,15 +36,13 @@ static char *nd_attr(const struct be_root *root, const char *device, const char 
 static char *provider(const struct be_root *root, const char *region)
 {
 	be_autofree char *link = be_strf("/sys/bus/nd/devices/%s", region);
-	be_autofree char *link_full = be_root_path(root, link);
-	be_autofree char *real = realpath(link_full, NULL);
+	be_autofree char *real = be_root_real(root, link);
 	char *slash = real ? strrchr(real, '/') : NULL;
 	if (!slash)
 		return NULL;
 	*slash = '\0';
 	be_autofree char *file = be_strf("%s/provider", real);
-	struct be_root none = { .prefix = NULL };
-	return be_root_text(&none, file);
+	return be_root_text(root, file);
 }
 
 static bool cmdline_sets_memory_aside(const struct be_root *root)

@@ -14,6 +14,7 @@
 #include "action.h"
 #include "device.h"
 #include "signature.h"
+#include "use.h"
 
 #define MKSWAP_TIMEOUT 600.0 /* seconds */
 
@@ -122,17 +123,6 @@ static struct libmnt_fs *find(const struct be_root *root, struct libmnt_table *t
 	return found;
 }
 
-static struct libmnt_table *read_table(const struct be_root *root, struct be_error *err)
-{
-	be_autofree char *path = be_root_path(root, "/proc/swaps");
-	struct libmnt_table *table = mnt_new_table();
-	if (table && mnt_table_parse_swaps(table, path) == 0)
-		return table;
-	mnt_unref_table(table);
-	be_fail(err, "%s cannot be read", path);
-	return NULL;
-}
-
 static int read_one(const struct be_root *root, struct libmnt_table *table, const struct be_node *swap,
 		    struct be_node *out, struct be_error *err)
 {
@@ -162,7 +152,7 @@ int be_swaps_read(struct be_setup *setup, const struct be_node *plan, struct be_
 	const struct be_node *swaps = be_get_path(plan, "layout.swaps");
 	if (!swaps || !swaps->n)
 		return 0;
-	struct libmnt_table *table = read_table(&setup->root, err);
+	struct libmnt_table *table = be_use_table(&setup->root, "/proc/swaps", err);
 	if (!table)
 		return -1;
 	int rc = 0;
@@ -177,7 +167,7 @@ int be_swaps_off(struct be_setup *setup, const struct be_node *plan, struct be_e
 	const struct be_node *swaps = be_get_path(plan, "layout.swaps");
 	if (!swaps || !swaps->n)
 		return 0;
-	struct libmnt_table *table = read_table(&setup->root, err);
+	struct libmnt_table *table = be_use_table(&setup->root, "/proc/swaps", err);
 	if (!table)
 		return -1;
 	int rc = 0;

@@ -22,15 +22,20 @@ void be_uses_free(struct be_uses *uses)
 	*uses = (struct be_uses){ 0 };
 }
 
-static struct libmnt_table *read_table(const struct be_root *root, const char *path, bool swaps, struct be_error *err)
+struct libmnt_table *be_use_table(const struct be_root *root, const char *path, struct be_error *err)
 {
-	be_autofree char *full = be_root_path(root, path);
+	be_autobuf struct be_buf text = { 0 };
+	if (be_root_read(root, path, &text, err) != 0)
+		return NULL;
 	struct libmnt_table *table = mnt_new_table();
-	int rc = !table ? -ENOMEM : swaps ? mnt_table_parse_swaps(table, full) : mnt_table_parse_file(table, full);
+	FILE *stream = table ? fmemopen(text.data, text.len, "r") : NULL;
+	int rc = stream ? mnt_table_parse_stream(table, stream, path) : -errno;
+	if (stream)
+		fclose(stream);
 	if (rc == 0)
 		return table;
 	mnt_unref_table(table);
-	be_fail_errno(err, rc < 0 ? -rc : EINVAL, "%s cannot be read", full);
+	be_fail_errno(err, rc < 0 ? -rc : EINVAL, "%s cannot be read", path);
 	return NULL;
 }
 
@@ -69,7 +74,7 @@ static void find_mounts(const struct be_root *root, struct libmnt_table *table, 
 
 int be_use_target(const struct be_root *root, const char *target, bool *taken, struct be_error *err)
 {
-	struct libmnt_table *table = read_table(root, "/proc/self/mountinfo", false, err);
+	struct libmnt_table *table = be_use_table(root, "/proc/self/mountinfo", err);
 	if (!table)
 		return -1;
 	*taken = mnt_table_find_target(table, target, MNT_ITER_BACKWARD) != NULL;
@@ -161,12 +166,12 @@ int be_use_find(const struct be_root *root, const char *kernel, const struct be_
 		be_use_partitions(root, whole, &names);
 	else
 		be_strv_add(&names, whole);
-	struct libmnt_table *mounts = read_table(root, "/proc/self/mountinfo", false, err), *swaps = NULL;
+	struct libmnt_table *mounts = be_use_table(root, "/proc/self/mountinfo", err), *swaps = NULL;
 	if (!mounts)
 		return -1;
 	bool has_swap = be_root_exists(root, "/proc/swaps"); /* else a kernel without */
 	if (has_swap)
-		swaps = read_table(root, "/proc/swaps", true, err);
+		swaps = be_use_table(root, "/proc/swaps", err);
 	int rc = has_swap && !swaps ? -1 : 0;
 	for (size_t i = 0; i < names.n && rc == 0; i++) {
 		find_holders(root, names.v[i], idle, uses);

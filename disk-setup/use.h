@@ -2,6 +2,8 @@
 #ifndef BE_USE_H
 #define BE_USE_H
 
+#include <libmount/libmount.h>
+
 #include "device.h"
 
 /* One reason not to touch a device. */
@@ -16,6 +18,11 @@ struct be_uses {
 void be_uses_free(struct be_uses *uses);
 #define be_autouses be_cleanup(be_uses_free)
 
+/*
+ * The mounts or swaps that the file @path of the kernel, /proc/self/mountinfo or /proc/swaps, lists. The caller frees
+ * it by mnt_unref_table.
+ */
+struct libmnt_table *be_use_table(const struct be_root *root, const char *path, struct be_error *err);
 /*
  * Adds what uses @kernel, its whole disk as a whole, or (of a whole disk) its partitions. md arrays that hold it are
  * left out where they are in @idle_arrays, which may be NULL.

@@ -41,7 +41,7 @@ static int parse(int argc, char **argv, struct options *o)
 static int run(const struct options *o, struct be_error *err)
 {
 	be_autofree char *prefix = be_root_prefix(o->root);
-	struct be_root root = { .prefix = prefix };
+	struct be_root root = { .prefix = prefix, .recorded = o->root };
 	be_autofree char *text = be_inventory(&root, o->private, err);
 	return text ? be_write_output(o->output, text, strlen(text), err) : -1;
 }

@@ -32,6 +32,24 @@ struct options {
 	const char *testdir, *plan, *root, *record, *output;
 };
 
+/* Where a file of this name is or would be made. The caller frees; NULL: nowhere. */
+static char *place_of(const char *path)
+{
+	char *real = realpath(path, NULL);
+	if (real)
+		return real;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	be_autofree char *above = be_strndup(path, (size_t)(name - path));
+	be_autofree char *folder = realpath(*above ? above : ".", NULL);
+	return folder ? be_strf("%s/%s", folder, name) : NULL;
+}
+
+static bool is_same_place(const char *one, const char *other)
+{
+	be_autofree char *a = place_of(one), *b = place_of(other);
+	return strcmp(one, other) == 0 || (a && be_streq(a, b));
+}
+
 /* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -47,6 +65,8 @@ static int parse(int argc, char **argv, struct options *o)
 					argv[optind]);
 	if (o->root && o->record)
 		return be_options_wrong(argv[0], "--record and --root exclude each other");
+	if (o->record && o->output && is_same_place(o->record, o->output))
+		return be_options_wrong(argv[0], "--record and -o both name %s: give two files", o->output);
 	return -1;
 }
 
@@ -105,22 +125,13 @@ static int open_root(const char *path, char **prefix, char **made, struct be_err
 	}
 	const char *tmp = getenv("TMPDIR");
 	be_autofree char *dir = be_strf("%s/mkbenchenv-observe-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (be_read_file(path, TREE_MAX, &text, err) != 0)
+	if (be_read_input(path, TREE_MAX, &text, err) != 0)
 		return -1;
 	if (!mkdtemp(dir))
 		return be_fail_errno(err, errno, "%s", dir);
 	*prefix = be_strdup(dir);
 	*made = be_steal(&dir);
 	return be_tree_unpack(text.data, path, *made, err);
-}
-
-/* Of any other folder all would be unknown. */
-static int check_root(const char *name, const struct be_root *root, struct be_error *err)
-{
-	if (be_root_exists(root, "/proc") || be_root_exists(root, "/sys") || be_root_exists(root, BE_TREE_OBSERVED))
-		return 0;
-	be_fail_usage(err, "--root %s: holds no machine: neither /proc nor /sys is there", name);
-	return be_hint(err, "a recorded machine is a folder with its /proc and /sys, or what --record wrote");
 }
 
 static int check_testdir(const char *path, struct be_error *err)
@@ -163,9 +174,9 @@ static int run(const struct options *o, struct be_error *err)
 	be_autostrv struct be_strv seen = { 0 };
 	struct be_error ignored = BE_ERROR_INIT;
 	int rc = o->root ? open_root(o->root, &prefix, &made, err) : 0;
-	struct be_root root = { .prefix = prefix, .seen = o->record ? &seen : NULL };
-	if (rc == 0 && o->root)
-		rc = check_root(o->root, &root, err);
+	struct be_root root = { .prefix = prefix, .seen = o->record ? &seen : NULL, .recorded = o->root };
+	if (rc == 0 && o->root && !be_root_exists(&root, BE_TREE_OBSERVED))
+		rc = be_root_check(&root, o->root, err);
 	else if (rc == 0 && o->testdir)
 		rc = check_testdir(o->testdir, err);
 	if (rc == 0)

@@ -201,7 +201,7 @@ static int consider(struct be_host_draft *draft, const char *kernel, const char 
 static bool is_disk(const struct be_root *root, const char *kernel)
 {
 	be_autofree char *path = be_strf("/sys/class/block/%s", kernel), *partition = be_strf("%s/partition", path);
-	be_autofree char *full = be_root_path(root, path), *real = realpath(full, NULL);
+	be_autofree char *real = be_root_real(root, path);
 	if (!real || be_root_exists(root, partition) || be_starts(kernel, "pmem"))
 		return false;
 	if (be_device_is_hidden(root, kernel))

@@ -120,7 +120,7 @@ void be_inventory_machine(struct be_host_draft *draft)
 /* The last part of what the link leads to; NULL when there is none. The caller frees. */
 static char *link_name(const struct be_root *root, const char *path)
 {
-	be_autofree char *full = be_root_path(root, path), *real = realpath(full, NULL);
+	be_autofree char *real = be_root_real(root, path);
 	char *slash = real ? strrchr(real, '/') : NULL;
 	return slash ? be_strdup(slash + 1) : NULL;
 }

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "disk-setup/use.h"
+
 struct be_reading be_reading_value(struct be_node *value)
 {
 	return (struct be_reading){ .state = BE_READ, .value = value };
@@ -286,7 +288,7 @@ struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 	be_autonode struct be_node *tools = be_node_map(), *tables = be_node_map();
 	be_autokmsg struct be_kmsg log = { 0 };
 	struct be_observer o = *asked;
-	be_autofree char *mountinfo = be_root_path(&o.root, "/proc/self/mountinfo");
+	struct be_error ignored = BE_ERROR_INIT;
 	o.tools = tools;
 	o.tables = tables;
 	o.log = asked->log ? asked->log : &log;
@@ -295,7 +297,7 @@ struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 	be_cleanup(be_supers_free) struct be_supers *supers =
 		phase == BE_BEFORE && !o.readings && !o.earlier ? be_supers_start(&o) : NULL;
 	o.supers = supers;
-	o.mounts = mnt_new_table_from_file(mountinfo);
+	o.mounts = be_use_table(&o.root, "/proc/self/mountinfo", &ignored);
 	const struct be_node *factors = be_get(o.plan, "factors");
 	for (size_t i = 0; factors && i < factors->n; i++) {
 		const struct be_node *factor = factors->items[i];

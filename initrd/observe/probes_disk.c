@@ -196,8 +196,7 @@ static struct be_node *device_directories(const struct be_observer *o)
 	for (size_t i = 0; i < disks->n; i++) {
 		const char *kernel = disks->v[i].kernel;
 		be_autofree char *link = be_strf("/sys/block/%s/device", kernel ? kernel : "");
-		be_autofree char *full = be_root_path(&o->root, link);
-		be_autofree char *real = realpath(full, NULL);
+		be_autofree char *real = be_root_real(&o->root, link);
 		if (kernel)
 			be_set_str(map, kernel, real);
 	}
@@ -220,11 +219,10 @@ static bool ascend(char *dir)
 	return !be_ends(dir, "/devices");
 }
 
-static char *file_in(const char *dir, const char *name)
+static char *file_in(const struct be_look *look, const char *dir, const char *name)
 {
-	const struct be_root none = { .prefix = NULL };
 	be_autofree char *path = be_strf("%s/%s", dir, name);
-	return be_root_text(&none, path);
+	return be_root_text(&look->o->root, path);
 }
 
 /* The node of the nearest ancestor that states one: disks do not, their adapters do. */
@@ -234,7 +232,7 @@ struct be_reading be_probe_device_numa_node(const struct be_look *look)
 	if (!dir)
 		return be_reading_not_applicable("no hardware device of its own");
 	do {
-		be_autofree char *text = file_in(dir, "numa_node");
+		be_autofree char *text = file_in(look, dir, "numa_node");
 		if (text)
 			return be_reading_value(be_node_int(strtoll(text, NULL, 10)));
 	} while (ascend(dir));
@@ -248,8 +246,8 @@ struct be_reading be_probe_device_link(const struct be_look *look)
 	if (!dir)
 		return be_reading_not_applicable("no hardware device of its own");
 	do {
-		be_autofree char *speed = file_in(dir, "current_link_speed");
-		be_autofree char *width = file_in(dir, "current_link_width");
+		be_autofree char *speed = file_in(look, dir, "current_link_speed");
+		be_autofree char *width = file_in(look, dir, "current_link_width");
 		if (speed && width && strtol(width, NULL, 10) > 0)
 			return be_reading_value(be_node_strf("%s x%s", speed, width));
 	} while (ascend(dir));

@@ -6,8 +6,7 @@
 
 char *be_kernel_name(const struct be_root *root, const char *path)
 {
-	be_autofree char *full = be_root_path(root, path);
-	be_autofree char *real = realpath(full, NULL);
+	be_autofree char *real = be_root_real(root, path);
 	const char *name = real ? strrchr(real, '/') : NULL;
 	return name && name[1] ? be_strdup(name + 1) : NULL;
 }

@@ -1,8 +1,8 @@
 #include "initrd/observe/statement.h"
 
-#include <libmount/libmount.h>
 #include <string.h>
 
+#include "disk-setup/use.h"
 #include "factor.h"
 #include "initrd/machine.h"
 #include "initrd/observe/observe.h"
@@ -64,8 +64,8 @@ static void free_iter(struct libmnt_iter **iter)
 /* File systems of block devices, each once, where it is mounted first. */
 static void describe_filesystems(const struct be_root *root, struct be_node *list)
 {
-	be_autofree char *file = be_root_path(root, "/proc/self/mountinfo");
-	be_cleanup(free_table) struct libmnt_table *table = mnt_new_table_from_file(file);
+	struct be_error ignored = BE_ERROR_INIT;
+	be_cleanup(free_table) struct libmnt_table *table = be_use_table(root, "/proc/self/mountinfo", &ignored);
 	be_cleanup(free_iter) struct libmnt_iter *iter = mnt_new_iter(MNT_ITER_FORWARD);
 	be_autostrv struct be_strv sources = { 0 };
 	struct libmnt_fs *fs;

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LINKS_MAX 40u /* on the way to one file */
 #define FILE_BYTES (64u << 10)
-#define HEX_BYTES 40u /* in a line */
+#define HEX_BYTES 40u    /* in a line */
+#define PATH_BYTES 2048u /* leaves room for the folder that it is unpacked into */
 
 struct recording {
 	const struct be_root *root;
@@ -119,59 +119,21 @@ static void add_directory(struct recording *r, const char *path)
 	}
 }
 
-/* The path that the link at @path[0..len) leads to, with what stood behind it. The caller frees; NULL: it is no link.
- */
-static char *follow(struct recording *r, const char *path, size_t len)
+/* /proc/self leads to another process at each look. */
+static bool take_link(void *recording, const char *path, const char *target)
 {
-	char target[PATH_MAX];
-	be_autofree char *link = be_strndup(path, len), *full = be_root_path(r->root, link);
-	ssize_t n = strcmp(link, "/proc/self") == 0 ? -1 : readlink(full, target, sizeof(target) - 1);
-	if (n <= 0)
-		return NULL;
-	target[n] = '\0';
-	add_link(r, link, target);
-	if (*target == '/')
-		return be_strf("%s%s", target, path + len);
-	*strrchr(link, '/') = '\0';
-	return be_strf("%s/%s%s", link, target, path + len);
-}
-
-/*
- * Takes a component "", "." or ".." out that begins at @path[*known]; what is before it holds no link, so that ".." is
- * its parent. False: it is another one.
- */
-static bool step_over(char *path, size_t *known)
-{
-	const char *name = path + *known + 1;
-	size_t n = strcspn(name, "/"), up = *known;
-	if (n > 2 || strncmp(name, "..", n) != 0)
+	if (!is_in_places(path) || strcmp(path, "/proc/self") == 0)
 		return false;
-	while (n == 2 && up > 0 && path[--up] != '/')
-		;
-	memmove(path + up, name + n, strlen(name + n) + 1);
-	*known = up;
+	add_link(recording, path, target);
 	return true;
 }
 
 static void add_path(struct recording *r, const char *asked)
 {
-	be_autofree char *path = be_strdup(asked);
-	unsigned links = 0;
-	for (size_t known = 0; is_in_places(path) && path[known] && links < LINKS_MAX;) {
-		if (step_over(path, &known))
-			continue;
-		size_t end = known + 1 + strcspn(path + known + 1, "/");
-		char *there = follow(r, path, end);
-		if (there) {
-			free(path);
-			path = there;
-			links++;
-		}
-		known = there ? 0 : end;
-	}
-	be_autofree char *full = be_root_path(r->root, path);
+	be_autofree char *path = is_in_places(asked) ? be_root_resolve(r->root, asked, take_link, r) : NULL;
+	be_autofree char *full = path ? be_root_path(r->root, path) : NULL;
 	struct stat st;
-	if (!is_wanted(path) || lstat(full, &st) != 0)
+	if (!path || !is_wanted(path) || lstat(full, &st) != 0)
 		return;
 	if (S_ISREG(st.st_mode))
 		add_file(r, path);
@@ -226,6 +188,9 @@ struct unpacking {
 /* A tree is for one use: nothing of it has to reach the disk. */
 static int write_plain(const char *path, const struct be_buf *content, struct be_error *err)
 {
+	struct stat st;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return be_fail_usage(err, "%s: is a folder and a file", path);
 	be_autofd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s", path);
@@ -246,12 +211,21 @@ static int make_parents(const char *path, struct be_error *err)
 	return be_mkdirs(folder, 0755, err);
 }
 
+/* Absolute, without "..", and no longer than a kernel that had it allows. */
+static bool is_path(const char *path)
+{
+	for (const char *p = path; *p; p += strcspn(p + 1, "/") + 1)
+		if (strcspn(p + 1, "/") > NAME_MAX)
+			return false;
+	return *path == '/' && strlen(path) <= PATH_BYTES && !strstr(path, "/../") && !be_ends(path, "/..");
+}
+
 /* One line, @path and what stands behind it after @sign. */
 static int unpack_line(struct unpacking *u, const char *path, char sign, const char *rest, struct be_error *err)
 {
 	be_autofree char *full = be_strf("%s%s", u->dir, path);
 	size_t len = strlen(full);
-	if (*path != '/' || strstr(path, "/../") || be_ends(path, "/.."))
+	if (!is_path(path) || (sign == '>' && (!*rest || full[len - 1] == '/')))
 		return be_fail_usage(err, "%s: \"%s\" is no path of a recorded tree", u->name, path);
 	if ((!u->path || strcmp(u->path, full) != 0) && finish_file(u, err) != 0)
 		return -1;
@@ -324,6 +298,8 @@ int be_tree_unpack(const char *text, const char *name, const char *dir, struct b
 		rc = finish_file(&u, err);
 	if (rc == 0)
 		rc = make_links(&u, err);
+	if (rc != 0 && !be_starts(err->text, name))
+		be_wrap(err, "%s", name);
 	be_strv_free(&u.links);
 	be_strv_free(&u.targets);
 	free(u.path);

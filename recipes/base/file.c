@@ -3,13 +3,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define ATTR_MAX (16u << 20) /* no file of /proc or /sys that we read is larger */
 
 void be_close_fd(int *fd)
 {
@@ -43,8 +40,7 @@ int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struc
 	return 0;
 }
 
-/* O_NONBLOCK for the opening only: a named pipe that nobody writes to is empty, not a hang. */
-static int open_for_reading(const char *path)
+int be_open_for_reading(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
@@ -58,7 +54,7 @@ static int open_for_reading(const char *path)
 
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
 {
-	be_autofd int fd = open_for_reading(path);
+	be_autofd int fd = be_open_for_reading(path);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
 	return be_read_fd(fd, path, limit, out, err);
@@ -94,7 +90,7 @@ int be_write_file(const char *path, const void *data, size_t len, unsigned mode,
 	struct stat st;
 	/* Renaming would put a plain file in the place of a device such as /dev/full, or of the link /dev/stdout. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		be_fail(err, "%s: is there and is no regular file, so it is not replaced", path);
+		be_fail_usage(err, "%s: is there and is no regular file, so it is not replaced", path);
 		return be_hint(err, "give the name of a file");
 	}
 	be_autofree char *real = realpath(path, NULL);
@@ -149,7 +145,7 @@ int be_mkdirs(const char *path, unsigned mode, struct be_error *err)
 			if (stat(copy, &st) != 0)
 				return be_fail_errno(err, errnum, "%s: directory cannot be made", copy);
 			if (!S_ISDIR(st.st_mode))
-				return be_fail(err, "%s: is there and is no directory", copy);
+				return be_fail_usage(err, "%s: is there and is no directory", copy);
 		}
 		if (!c)
 			return 0;
@@ -194,73 +190,6 @@ bool be_exists(const char *path)
 {
 	struct stat st;
 	return stat(path, &st) == 0;
-}
-
-char *be_root_prefix(const char *dir)
-{
-	char *prefix = be_strdup(dir ? dir : "");
-	for (size_t n = strlen(prefix); n && prefix[n - 1] == '/'; n--)
-		prefix[n - 1] = '\0';
-	return prefix;
-}
-
-char *be_root_path(const struct be_root *root, const char *path)
-{
-	if (root && root->seen)
-		be_strv_add(root->seen, path);
-	return be_strf("%s%s", root && root->prefix ? root->prefix : "", path);
-}
-
-int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err)
-{
-	be_autofree char *full = be_root_path(root, path);
-	return be_read_file(full, ATTR_MAX, out, err);
-}
-
-char *be_root_text(const struct be_root *root, const char *path)
-{
-	be_autofree char *full = be_root_path(root, path);
-	be_autofd int fd = open_for_reading(full);
-	if (fd < 0)
-		return NULL;
-	be_autobuf struct be_buf buf = { 0 };
-	struct be_error err = BE_ERROR_INIT;
-	errno = 0;
-	if (be_read_fd(fd, path, ATTR_MAX, &buf, &err) != 0) {
-		if (!errno)
-			errno = EFBIG;
-		return NULL;
-	}
-	return be_strdup(be_trim(buf.data));
-}
-
-char *be_root_link(const struct be_root *root, const char *path)
-{
-	char target[PATH_MAX];
-	be_autofree char *full = be_root_path(root, path);
-	ssize_t n = readlink(full, target, sizeof(target));
-	return n < 0 ? NULL : be_strndup(target, (size_t)n);
-}
-
-bool be_root_exists(const struct be_root *root, const char *path)
-{
-	be_autofree char *full = be_root_path(root, path);
-	return be_exists(full);
-}
-
-int be_root_list(const struct be_root *root, const char *path, struct be_strv *names)
-{
-	be_autofree char *full = be_root_path(root, path);
-	DIR *dir = opendir(full);
-	if (!dir)
-		return -1;
-	struct dirent *e;
-	while ((e = readdir(dir)) != NULL)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			be_strv_add(names, e->d_name);
-	closedir(dir);
-	be_strv_sort_unique(names);
-	return 0;
 }
 
 char *be_file_identity(const struct stat *st)

@@ -18,6 +18,8 @@ int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_e
 /* The same for a file that the user named: what cannot be read is wrong input (BE_USAGE), not a failure of ours. */
 int be_read_input(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
+/* open(2) for reading; a named pipe that nobody writes to is empty, not a hang. */
+int be_open_for_reading(const char *path);
 /* Writes @path by way of a temporary file beside it, fsync and rename: the old or the new content, never a part. */
 int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err) BE_MUST_CHECK;
 /* What a command was asked for: to the file @path, as above and for all to read; NULL: to standard output. */
@@ -33,14 +35,29 @@ bool be_exists(const char *path);
 struct stat;
 char *be_file_identity(const struct stat *st);
 
-/* The running system, or a recorded one: every path is looked up below @prefix ("" for the real root). */
+/*
+ * The running system, or a recorded one: every path is looked up below @prefix ("" for the real root). A recording
+ * comes from somebody else: its links lead where they led on its machine, never out of @prefix, and only plain files
+ * are read.
+ */
 struct be_root {
 	char *prefix;
 	struct be_strv *seen; /* every path that is looked up is added, for a recording; or NULL */
+	bool recorded;
 };
 /* @dir, which a user named, as a prefix: without a slash at its end; NULL: the real root. The caller frees. */
 char *be_root_prefix(const char *dir);
-char *be_root_path(const struct be_root *root, const char *path); /* the caller frees */
+/* Where @path is found from outside, of a recording without links. The caller frees. */
+char *be_root_path(const struct be_root *root, const char *path);
+/* realpath(3) inside of the root: @path without links; NULL: there is nothing, or a loop of links. The caller frees. */
+char *be_root_real(const struct be_root *root, const char *path);
+/* Asked of each link on the way, a path inside of the root; false: it is left as it is. */
+typedef bool be_root_link_fn(void *data, const char *link, const char *target);
+/* @path with its links followed as far as it exists; NULL: they are a loop. @wanted may be NULL. The caller
+ * frees. */
+char *be_root_resolve(const struct be_root *root, const char *path, be_root_link_fn *wanted, void *data);
+/* Fails unless there is a /proc or a /sys: `--root @name` is another folder, of which all would be unknown. */
+int be_root_check(const struct be_root *root, const char *name, struct be_error *err) BE_MUST_CHECK;
 int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* The same, trimmed; NULL where the file does not exist or cannot be read (errno says why). The caller frees. */
 char *be_root_text(const struct be_root *root, const char *path);
