@@ -2,7 +2,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "builder/commands.h"
@@ -32,16 +31,6 @@ static int write_host(const struct be_import *import, const char *path, struct b
 	/* Also a file that says nothing says so. */
 	const char *text = import->host ? import->host : "# The mail states nothing of the machine.\n";
 	return be_write_output(path, text, strlen(text), err);
-}
-
-/* Would the second file replace the first one? Two names of one file are one file. */
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-	if (!a || !b)
-		return false;
-	return strcmp(a, b) == 0 ||
-	       (stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
 static int import(const struct import_options *o, struct be_error *err)
@@ -74,7 +63,7 @@ int be_cmd_import(int argc, char **argv)
 		return status;
 	if (argc - optind != 1)
 		return be_usage_error(argv[0], argc == optind ? "needs a mail" : "takes one mail");
-	if (same_file(o.job, o.host))
+	if (be_same_file(o.job, o.host))
 		return be_usage_error(argv[0], "-o and --host-out are the same file");
 	struct be_error err = BE_ERROR_INIT;
 	o.mail = argv[optind];

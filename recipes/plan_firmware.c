@@ -5,18 +5,25 @@
 #include "plain.h"
 #include "plan_parts.h"
 
-static int check(const struct be_node *node, struct be_error *err)
+static int check_one(const struct be_node *node, struct be_error *err)
 {
-	if (node->kind == BE_SEQ) {
-		for (size_t i = 0; i < node->n; i++)
-			if (check(node->items[i], err) != 0)
-				return -1;
-		return 0;
-	}
 	if (node->kind == BE_NULL || (node->kind == BE_SCALAR && (!*node->text || be_is_name(node->text, "+-."))))
 		return 0;
 	return be_fail_usage(err, "%s: firmware: '%.80s' is no name of a Debian package", be_where(node),
-			     node->kind == BE_SCALAR ? node->text : "(a map)");
+			     node->kind == BE_SCALAR ? node->text
+			     : node->kind == BE_SEQ  ? "(a list)"
+						     : "(a map)");
+}
+
+/* A name, or a list of names. */
+static int check(const struct be_node *node, struct be_error *err)
+{
+	if (node->kind != BE_SEQ)
+		return check_one(node, err);
+	for (size_t i = 0; i < node->n; i++)
+		if (check_one(node->items[i], err) != 0)
+			return -1;
+	return 0;
 }
 
 int be_plan_firmware(struct be_planner *p, struct be_error *err)

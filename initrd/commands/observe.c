@@ -32,24 +32,6 @@ struct options {
 	const char *testdir, *plan, *root, *record, *output;
 };
 
-/* Where a file of this name is or would be made. The caller frees; NULL: nowhere. */
-static char *place_of(const char *path)
-{
-	char *real = realpath(path, NULL);
-	if (real)
-		return real;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	be_autofree char *above = be_strndup(path, (size_t)(name - path));
-	be_autofree char *folder = realpath(*above ? above : ".", NULL);
-	return folder ? be_strf("%s/%s", folder, name) : NULL;
-}
-
-static bool is_same_place(const char *one, const char *other)
-{
-	be_autofree char *a = place_of(one), *b = place_of(other);
-	return strcmp(one, other) == 0 || (a && be_streq(a, b));
-}
-
 /* Returns -1 to go on, else the exit status. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -65,7 +47,7 @@ static int parse(int argc, char **argv, struct options *o)
 					argv[optind]);
 	if (o->root && o->record)
 		return be_options_wrong(argv[0], "--record and --root exclude each other");
-	if (o->record && o->output && is_same_place(o->record, o->output))
+	if (be_same_file(o->record, o->output))
 		return be_options_wrong(argv[0], "--record and -o both name %s: give two files", o->output);
 	return -1;
 }

@@ -192,6 +192,28 @@ bool be_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
+/* Where a file of this name is or would be made; NULL: nowhere. The caller frees. */
+static char *place_of(const char *path)
+{
+	char *real = realpath(path, NULL);
+	if (real)
+		return real;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	be_autofree char *above = be_strndup(path, (size_t)(name - path));
+	be_autofree char *folder = realpath(*above ? above : ".", NULL);
+	return folder ? be_strf("%s/%s", folder, name) : NULL;
+}
+
+bool be_same_file(const char *a, const char *b)
+{
+	if (!a || !b)
+		return false;
+	be_autofree char *x = place_of(a), *y = place_of(b);
+	struct stat s, t;
+	return strcmp(a, b) == 0 || (x && be_streq(x, y)) ||
+	       (stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino);
+}
+
 char *be_file_identity(const struct stat *st)
 {
 	return be_strf("%llx:%llx:%llx:%llx.%lx:%llx.%lx", (unsigned long long)st->st_dev,

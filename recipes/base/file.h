@@ -31,6 +31,8 @@ int be_write_attr(const char *path, const char *value, struct be_error *err) BE_
 int be_mkdirs(const char *path, unsigned mode, struct be_error *err) BE_MUST_CHECK; /* like mkdir -p */
 int be_remove_tree(const char *path, struct be_error *err); /* never follows a link; a missing path is no error */
 bool be_exists(const char *path);
+/* Are @a and @b, which may be NULL, names of one file, also where it is yet to be made? */
+bool be_same_file(const char *a, const char *b);
 /* What changes whenever a file may have: device, inode, size, mtime and ctime as one word. The caller frees. */
 struct stat;
 char *be_file_identity(const struct stat *st);

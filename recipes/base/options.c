@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -19,8 +20,21 @@ int be_options_wrong(const char *program, const char *fmt, ...)
 	return BE_USAGE;
 }
 
+/* @word, "--NAME" or "--NAME=VALUE", of no option or the beginning of several. */
+static int no_option(const char *program, const struct option *longs, const char *word)
+{
+	be_autobuf struct be_buf meant = { 0 };
+	size_t len = strcspn(word + 2, "="), n = 0;
+	for (; longs->name; longs++)
+		if (strncmp(longs->name, word + 2, len) == 0)
+			be_buf_addf(&meant, "%s--%s", n++ ? ", " : "", longs->name);
+	if (n > 1)
+		return be_options_wrong(program, "option %s is ambiguous: %s", word, meant.data);
+	return be_options_wrong(program, "unknown option %s", word);
+}
+
 /* The answer to '?' and ':' of getopt. */
-static int unknown(const char *program, char **argv, int answer)
+static int unknown(const char *program, const struct option *longs, char **argv, int answer)
 {
 	/* getopt has stepped over a long option and over the last letter of a group of short ones. */
 	const char *word = argv[optind - 1];
@@ -30,7 +44,7 @@ static int unknown(const char *program, char **argv, int answer)
 			return be_options_wrong(program, "option %s needs a value", word);
 		if (optopt)
 			return be_options_wrong(program, "option %s takes no value", word);
-		return be_options_wrong(program, "unknown option %s", word);
+		return no_option(program, longs, word);
 	}
 	if (answer == ':')
 		return be_options_wrong(program, "option -%c needs a value", optopt);
@@ -103,7 +117,7 @@ int be_options_read(const char *program, const char *usage, const struct be_opti
 			return BE_OK;
 		}
 		const struct be_option *option = find(options, n, c);
-		int status = option ? take(option, program) : unknown(program, argv, c);
+		int status = option ? take(option, program) : unknown(program, longs, argv, c);
 		if (status >= 0)
 			return status;
 	}

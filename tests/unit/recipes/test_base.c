@@ -271,6 +271,23 @@ Test(error, context_and_hint)
 	cr_expect_str_eq(err.hint, "look");
 }
 
+Test(file, one_file_by_two_names)
+{
+	struct be_error err = BE_ERROR_INIT;
+	char dir[] = "/tmp/base.XXXXXX";
+	cr_assert_not_null(mkdtemp(dir));
+	be_autofree char *file = be_strf("%s/file", dir), *new = be_strf("%s/new", dir);
+	be_autofree char *hard = be_strf("%s/hard", dir), *around = be_strf("%s/../%s/new", dir, strrchr(dir, '/'));
+	cr_assert_eq(be_write_file(file, "a", 1, 0644, &err), 0, "%s", err.text);
+	cr_assert_eq(link(file, hard), 0);
+	cr_expect(be_same_file("/nonexistent/x", "/nonexistent/x"));
+	cr_expect(be_same_file(file, hard));
+	cr_expect(be_same_file(new, around));
+	cr_expect_not(be_same_file(file, new));
+	cr_expect_not(be_same_file(new, NULL));
+	cr_expect_eq(be_remove_tree(dir, &err), 0, "%s", err.text);
+}
+
 Test(base, a_device_is_no_place_for_a_file)
 {
 	char dir[] = "/tmp/base.XXXXXX";

@@ -30,6 +30,7 @@ static int read_line(const char *line)
 		BE_LIST("set", 's', &got.set),
 		BE_COUNT("runs", &got.runs, 9),
 		BE_TAKE("color", take_color, &got.color, "is not red"),
+		BE_FLAG("column", 0, &got.quiet),
 		BE_OPTIONS_END,
 	};
 	static struct be_strv words;
@@ -81,6 +82,7 @@ Test(options, help_is_printed, .init = cr_redirect_stdout)
 	}
 
 REFUSED(unknown_long, "--nonsense", "unknown option --nonsense")
+REFUSED(ambiguous, "--col=red", "option --col=red is ambiguous: --color, --column")
 REFUSED(unknown_short, "-qx", "unknown option -x")
 REFUSED(unknown_in_a_group, "--quiet -xq", "unknown option -x")
 REFUSED(no_value_long, "--output", "option --output needs a value")

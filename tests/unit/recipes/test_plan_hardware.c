@@ -6,7 +6,7 @@
 #include "plan.h"
 
 /* The plan of a job on the host `qemu` with one more key. */
-static struct be_node *plan_of(const char *job_text, const char *key, const char *value)
+static struct be_node *try_plan(const char *job_text, const char *key, const char *value, struct be_error *why)
 {
 	struct be_error err = BE_ERROR_INIT;
 	be_autostrv struct be_strv warnings = { 0 };
@@ -17,7 +17,13 @@ static struct be_node *plan_of(const char *job_text, const char *key, const char
 	struct be_plan_request request = {
 		.name = "t", .job = job, .host = host, .host_name = "qemu", .data_dir = "recipes", .today = "2026-07-30"
 	};
-	struct be_node *plan = be_plan_make(&request, &warnings, &err);
+	return be_plan_make(&request, &warnings, why);
+}
+
+static struct be_node *plan_of(const char *job_text, const char *key, const char *value)
+{
+	struct be_error err = BE_ERROR_INIT;
+	struct be_node *plan = try_plan(job_text, key, value, &err);
 	cr_assert_not_null(plan, "%s", err.text);
 	return plan;
 }
@@ -60,6 +66,18 @@ Test(plan_hardware, firmware_is_given)
 	cr_expect(packages.n == 2 && be_streq(packages.v[1], "firmware-bnx2"));
 	be_autonode struct be_node *none = plan_with("firmware", "[]");
 	cr_expect_null(be_get_path(none, "image.given"));
+}
+
+Test(plan_hardware, firmware_is_a_list_of_names)
+{
+	static const char *const wrong[] = { "[[firmware-bnx2]]", "{a: b}", "[{a: b}]", "[../x]" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(wrong); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		be_autonode struct be_node *plan = try_plan("testcase: inventory\n", "firmware", wrong[i], &err);
+		cr_expect_null(plan, "%s", wrong[i]);
+		cr_expect(strstr(err.text, "is no name of a Debian package"), "%s", err.text);
+		cr_expect_eq(err.status, BE_USAGE);
+	}
 }
 
 /* What is found on a machine that nothing is known of needs all the drivers of a kind. */
