@@ -41,15 +41,38 @@ static const struct be_node *options_of(const struct nest *nest, const char *pro
 	return NULL;
 }
 
-static void find_programs(struct nest *nest)
+/* Keys of the job beside the parameters. */
+static const char *const frame[] = { "commit", "kconfig", "compiler", "rootfs", "version" };
+static const char *const made[] = { "testcase", "category", "lkp_rules", "testbox", "tbox_group", "unstated" };
+
+/* Would the options of a program of this name stand below a key that the job has for something else? */
+static bool is_taken(const struct nest *nest, const char *name)
+{
+	bool taken = strchr(name, '.') || be_get(be_get(nest->table, "parameters"), name) ||
+		     has(be_get(nest->rules, "shared"), name);
+	for (size_t i = 0; i < BE_ARRAY_LEN(frame); i++)
+		taken = taken || strcmp(frame[i], name) == 0;
+	for (size_t i = 0; i < BE_ARRAY_LEN(made); i++)
+		taken = taken || strcmp(made[i], name) == 0;
+	return taken;
+}
+
+static int find_programs(struct nest *nest, struct be_error *err)
 {
 	const char *testcase = be_get_str(nest->table, "testcase", "");
 	be_get_strv(be_get(nest->rules, "programs"), testcase, &nest->own);
+	if (!nest->own.n && is_taken(nest, testcase)) {
+		be_fail_usage(err,
+			      "line %s: testcase: \"%.80s\" is no test's name: a job has such a key for something else",
+			      be_get_str(nest->table, "line", "?"), testcase);
+		return be_hint(err, "correct the mail, or write the job file by hand");
+	}
 	if (!nest->own.n && *testcase)
 		be_strv_add(&nest->own, testcase);
 	for (size_t i = 0; i < nest->own.n; i++)
 		if (options_of(nest, program_name(nest->own.v[i])))
 			nest->known = true;
+	return 0;
 }
 
 /* Where parameter @key stands: a dotted path, to be freed; NULL: at the top. */
@@ -202,12 +225,11 @@ static void add_parameters(struct nest *nest)
 
 static void add_frame(struct nest *nest)
 {
-	static const char *const keys[] = { "commit", "kconfig", "compiler", "rootfs", "version" };
 	const char *tbox = be_get_str(nest->table, "tbox_group", NULL);
 	be_set_str(nest->job, "testbox", tbox);
 	be_set_str(nest->job, "tbox_group", tbox);
-	for (size_t i = 0; i < BE_ARRAY_LEN(keys); i++)
-		be_set_str(nest->job, keys[i], be_get_str(nest->table, keys[i], NULL));
+	for (size_t i = 0; i < BE_ARRAY_LEN(frame); i++)
+		be_set_str(nest->job, frame[i], be_get_str(nest->table, frame[i], NULL));
 }
 
 static bool stated(const struct nest *nest, const char *key)
@@ -242,8 +264,7 @@ static int make_job(struct nest *nest, struct be_strv *unstated, struct be_error
 	be_set_str(nest->job, "lkp_rules", be_get_str(nest->table, "date", NULL));
 	if (be_get(nest->job, "lkp_rules"))
 		be_get(nest->job, "lkp_rules")->quoted = false; /* a date is written plain, as in shipped jobs */
-	find_programs(nest);
-	if (collect_parameters(nest, err) != 0)
+	if (find_programs(nest, err) != 0 || collect_parameters(nest, err) != 0)
 		return -1;
 	add_parameters(nest);
 	add_frame(nest);

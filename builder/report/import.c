@@ -101,7 +101,7 @@ int be_import(const char *path, const struct be_buf *content, const char *data_d
 	const struct be_node *table = out->tables->items[out->number - 1];
 	be_autonode struct be_node *job = be_mail_job(table, &rules, &out->job_unstated, err);
 	if (!job)
-		return -1;
+		return be_wrap(err, "%s", path);
 	be_autonode struct be_node *host = be_mail_host(table, &out->host_unstated);
 	out->job = document(job, "Job", out, &out->job_unstated, err);
 	if (!out->job)

@@ -28,6 +28,8 @@ static void use(const struct be_node *table)
 	free(be_mail_title(table));
 	be_autonode struct be_node *job = be_mail_job(table, &rules, &unstated, &err);
 	be_autonode struct be_node *host = be_mail_host(table, &unstated);
+	if (!job && err.status == BE_USAGE) /* a test whose name is a key of the job */
+		return;
 	/* What was made can be written, and what was written can be read. */
 	if (!job || be_node_yaml(job, &text, &err) != 0)
 		abort();

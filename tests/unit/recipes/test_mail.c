@@ -451,6 +451,21 @@ Test(mail, no_person_reaches_a_job)
 	cr_expect_null(strchr(job, '@'), "%s", job);
 }
 
+Test(mail, a_test_is_not_called_as_a_key_of_the_job)
+{
+	static const char *const names[] = { "testcase", "commit", "unstated", "nr_task", "disk", "a.b" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(names); i++) {
+		struct be_error err = BE_ERROR_INIT;
+		be_autostrv struct be_strv unstated = { 0 };
+		be_autofree char *text = be_strf("testcase: %s\nparameters:\n\n\tdisk: 1HDD\n\ttest: x\n", names[i]);
+		be_autonode struct be_node *tables = read_mail(text);
+		be_autonode struct be_node *job = be_mail_job(tables->items[0], &rules, &unstated, &err);
+		cr_expect_null(job, "%s", names[i]);
+		cr_expect_eq(err.status, BE_USAGE);
+		cr_expect(strstr(err.text, names[i]), "%s", err.text);
+	}
+}
+
 Test(mail, text_without_a_report_is_refused)
 {
 	static const char *const texts[] = { "",
