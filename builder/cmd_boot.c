@@ -7,6 +7,8 @@
 #include "builder/twin/boot_runs.h"
 #include "builder/commands.h"
 #include "builder/usage.h"
+#include "plain.h"
+#include "plan.h"
 #include "units.h"
 
 #define CPUS_MAX 255 /* of QEMU's q35 without an IOMMU */
@@ -40,11 +42,6 @@ struct boot_options {
 	int64_t runs; /* 0: not asked for */
 };
 
-static bool take_memory(void *memory, const char *value)
-{
-	return be_parse_size(value, memory) && *(int64_t *)memory > 0;
-}
-
 static bool take_disk_size(void *size, const char *value)
 {
 	return be_parse_size(value, size) && *(int64_t *)size >= 1 << 20;
@@ -52,7 +49,18 @@ static bool take_disk_size(void *size, const char *value)
 
 static bool take_timeout(void *seconds, const char *value)
 {
-	return be_parse_time(value, seconds) && *(int64_t *)seconds > 0;
+	return be_parse_time(value, seconds) && *(int64_t *)seconds > 0 && *(int64_t *)seconds <= BE_PLAN_TIMEOUT_MAX;
+}
+
+static bool take_append(void *append, const char *value)
+{
+	be_autostrv struct be_strv words = { 0 };
+	*(const char **)append = value;
+	be_strv_split(&words, value, " \t");
+	for (size_t i = 0; i < words.n; i++)
+		if (!be_is_line(words.v[i]) || be_is_initrd_word(words.v[i]))
+			return false;
+	return true;
 }
 
 static bool take_accel(void *accel, const char *value)
@@ -88,15 +96,16 @@ int be_cmd_boot(int argc, char **argv)
 	struct boot_options o = { 0 };
 	struct be_boot_request *r = &o.boot;
 	static const char no_accel[] = "is neither auto nor an accelerator";
+	static const char no_append[] = "no control characters, and no initrd= beside the image's own";
 	const struct be_option options[] = {
 		BE_TEXT("output", 'o', &r->output),
-		BE_TAKE("memory", take_memory, &r->memory, "is no size, as 2G is"),
+		BE_TAKE("memory", be_take_size, &r->memory, "is no size, as 2G is"),
 		BE_COUNT("cpus", &r->cpus, CPUS_MAX),
 		BE_TAKE("disk-size", take_disk_size, &r->disk_size, "is no size of at least 1M, as 16G is"),
 		BE_TAKE("accel", take_accel, &r->accel, no_accel),
 		BE_TAKE("kvm", take_accel, &r->accel, no_accel),
-		BE_TAKE("timeout", take_timeout, &r->timeout, "is no time, as 300s is"),
-		BE_TEXT("append", 0, &r->append),
+		BE_TAKE("timeout", take_timeout, &r->timeout, "is no time up to ten years, as 300s is"),
+		BE_TAKE("append", take_append, &r->append, no_append),
 		BE_COUNT("runs", &o.runs, RUNS_MAX),
 		BE_FLAG("quiet", 'q', &r->quiet),
 		BE_OPTIONS_END,

@@ -44,7 +44,7 @@ static char *url_of(const struct lava_options *o, const char *dir, const char *n
 	be_autofree char *path = realpath(dir, NULL);
 	if (path)
 		return be_strf("file://%s", path);
-	be_fail_errno(err, errno, "%s", dir);
+	be_fail_usage(err, "%s: %s", dir, strerror(errno));
 	return NULL;
 }
 
@@ -88,7 +88,7 @@ static int find_images(const char *dir, struct be_strv *images, struct be_error 
 	be_autostrv struct be_strv names = { 0 };
 	struct be_root root = { .prefix = "" };
 	if (be_root_list(&root, dir, &names) != 0)
-		return be_fail_errno(err, errno, "%s: cannot be read", dir);
+		return be_fail_usage(err, "--all %s: cannot be read: %s", dir, strerror(errno));
 	for (size_t i = 0; i < names.n; i++) {
 		be_autofree char *plan = be_strf("%s/%s/plan.yaml", dir, names.v[i]);
 		if (names.v[i][0] != '.' && be_exists(plan))

@@ -5,10 +5,10 @@
 
 #include "base/file.h"
 #include "builder/commands.h"
+#include "builder/lab/network.h"
 #include "builder/lab/serve.h"
 #include "builder/usage.h"
 #include "plain.h"
-#include "units.h"
 
 #define PORT 80
 #define PORT_MAX 65535
@@ -80,8 +80,9 @@ static bool take_interface(void *name, const char *value)
 
 static bool take_range(void *range, const char *value)
 {
+	struct in_addr first, last;
 	*(const char **)range = value;
-	return plain(value, "") && strchr(value, ',');
+	return be_lab_range_parse(value, &first, &last);
 }
 
 /* iPXE reads some words as its own. */
@@ -94,11 +95,6 @@ static bool take_append(void *append, const char *value)
 		if (!be_is_boot_word(words.v[i]))
 			return false;
 	return plain(value, " ");
-}
-
-static bool take_limit(void *bytes, const char *value)
-{
-	return be_parse_size(value, bytes) && *(int64_t *)bytes > 0;
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -140,10 +136,10 @@ int be_cmd_serve(int argc, char **argv)
 		BE_TEXT("output", 'o', &r->output),
 		BE_LIST("map", 0, &command.maps),
 		BE_FLAG("proxy-dhcp", 0, &command.proxy),
-		BE_TAKE("dhcp", take_range, &r->range, "is no range, as 10.0.0.50,10.0.0.99 is"),
+		BE_TAKE("dhcp", take_range, &r->range, "is no range of addresses, as 10.0.0.50,10.0.0.99 is"),
 		BE_TAKE("loader", take_loader, &r->loader, "is none of ipxe, pxelinux, grub"),
 		BE_COUNT("until", &r->until, RESULTS_MAX),
-		BE_TAKE("limit", take_limit, &r->limit, "is no size, as 1G is"),
+		BE_TAKE("limit", be_take_size, &r->limit, "is no size, as 1G is"),
 		BE_TAKE("append", take_append, &r->append,
 			"no quotation marks, braces, hashes, semicolons, control characters or words of boot loaders"),
 		BE_COUNT("port", &command.port, PORT_MAX),

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "base/str.h"
+#include "units.h"
 
 static char *program_of(const char *command)
 {
@@ -13,6 +14,11 @@ int be_usage_read(const char *usage, const struct be_option *options, int argc, 
 {
 	be_autofree char *program = program_of(argv[0]);
 	return be_options_read(program, usage, options, argc, argv);
+}
+
+bool be_take_size(void *bytes, const char *value)
+{
+	return be_parse_size(value, bytes) && *(int64_t *)bytes > 0;
 }
 
 int be_usage_error(const char *command, const char *fmt, ...)

@@ -94,7 +94,8 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	be_autonode struct be_node *plan = be_node_load_file(options.plan, &err);
-	if (!plan) {
+	if (!plan) { /* whatever is wrong with it: it is the file that was named */
+		err.status = BE_USAGE;
 		be_error_print(&err, "disk-setup");
 		return err.status;
 	}

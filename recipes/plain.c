@@ -16,10 +16,16 @@ bool be_is_word(const char *text)
 	return *text && be_is_line(text) && !strpbrk(text, " \"'");
 }
 
+bool be_is_initrd_word(const char *text)
+{
+	text += *text == '"'; /* the kernel takes quotes off */
+	return be_starts(text, "initrd=") || be_starts(text, "initrdmem=");
+}
+
 bool be_is_boot_word(const char *text)
 {
 	static const char *const ends[] = { "&&", "||", ";" };
-	if (!*text || !be_is_line(text) || *text == '#' || strstr(text, "${"))
+	if (!*text || !be_is_line(text) || *text == '#' || strstr(text, "${") || be_is_initrd_word(text))
 		return false;
 	for (size_t i = 0; i < BE_ARRAY_LEN(ends); i++)
 		if (strcmp(text, ends[i]) == 0)

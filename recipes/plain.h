@@ -13,9 +13,12 @@ bool be_is_line(const char *text); /* no control character, so also no end of a 
 bool be_is_word(const char *text); /* such a line without blanks and quotes */
 /*
  * A word of the kernel's command line that boot loaders hand on as it is: iPXE would replace "${...}", take "&&", "||"
- * and ";" for the end of its command and "#" for a comment.
+ * and ";" for the end of its command and "#" for a comment; none leaves "initrd=" to us.
  */
 bool be_is_boot_word(const char *text);
+/* "initrd=..." or "initrdmem=...": loaders, QEMU and the kernel would look there for the initrd, and not at the
+ * image's. */
+bool be_is_initrd_word(const char *text);
 bool be_is_name(const char *text, const char *more); /* letters, digits and @more; begins with a letter or digit */
 /* "/dev/..." as udev makes names: letters, digits and #+-.:=@_ in parts of which none is "." or "..". */
 bool be_is_device_path(const char *text);

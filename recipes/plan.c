@@ -8,7 +8,6 @@
 #include "plan_parts.h"
 #include "units.h"
 
-#define TIMEOUT_MAX (10LL * 365 * 24 * 3600)
 #define RUN_TIMEOUT 1800 /* seconds for all that is not the workload: disks, file systems, observation, delivery */
 
 void be_plan_warn(struct be_planner *p, const struct be_node *node, const char *fmt, ...)
@@ -87,7 +86,13 @@ static int64_t sync_seconds(const struct be_node *layout)
 
 static bool add_seconds(int64_t *total, int64_t seconds)
 {
-	return !__builtin_add_overflow(*total, seconds, total) && *total <= TIMEOUT_MAX;
+	return !__builtin_add_overflow(*total, seconds, total) && *total <= BE_PLAN_TIMEOUT_MAX;
+}
+
+int64_t be_plan_timeout(const struct be_node *plan)
+{
+	int64_t seconds = be_get_int(plan, "timeout", 0);
+	return seconds > 0 && seconds <= BE_PLAN_TIMEOUT_MAX ? seconds : 7200;
 }
 
 static int plan_timeout(struct be_planner *p, struct be_error *err)

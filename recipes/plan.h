@@ -17,6 +17,11 @@ struct be_plan_request {
 /* Returns the plan (SCHEMA.md, section 2), or NULL. Warnings are added, each with its position. */
 struct be_node *be_plan_make(const struct be_plan_request *request, struct be_strv *warnings, struct be_error *err);
 
+#define BE_PLAN_TIMEOUT_MAX (10ll * 365 * 86400) /* seconds: ten years */
+
+/* Seconds that the whole run of @plan may take; two hours where it does not say so, or says more than ten years. */
+int64_t be_plan_timeout(const struct be_node *plan);
+
 /* The plan for people. */
 int be_plan_text(const struct be_node *plan, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 /* The transcript: one shell-quoted command a line in running order, inputs as the robot's scripts pipe them. */

@@ -26,7 +26,7 @@ struct be_lab_config {
 	const char *interface; /* name of the network interface */
 	const char *address;   /* IPv4 address of the interface */
 	const char *network;   /* and of its network */
-	const char *range;     /* "FIRST,LAST[,...]" of our own DHCP server; NULL: proxy DHCP beside another's */
+	const char *range;     /* "FIRST,LAST" of our own DHCP server; NULL: proxy DHCP beside another's */
 	int port;              /* HTTP */
 	enum be_loader loader;
 	const char *append; /* more kernel arguments, or "" */

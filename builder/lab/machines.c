@@ -121,19 +121,17 @@ static int read_images(struct be_machines *m, const struct be_strv *paths, struc
 	return 0;
 }
 
-static const char *last_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
+/* The image that was given by the path @name, or whose path ends in that; slashes at an end say nothing. */
 static const char *find_image(const struct be_machines *m, const struct be_strv *paths, const char *name)
 {
 	const char *found = NULL;
+	be_autofree char *wanted = be_root_prefix(name);
 	for (size_t i = 0; i < paths->n; i++) {
-		if (strcmp(paths->v[i], name) == 0)
+		be_autofree char *path = be_root_prefix(paths->v[i]);
+		const char *slash = strrchr(path, '/');
+		if (strcmp(path, wanted) == 0)
 			return m->ids[i];
-		if (strcmp(last_name(paths->v[i]), name) == 0)
+		if (slash && strcmp(slash + 1, wanted) == 0)
 			found = found && strcmp(found, m->ids[i]) != 0 ? "" : m->ids[i];
 	}
 	return found && *found ? found : NULL;
@@ -144,6 +142,9 @@ static int set_name(const struct be_machines *m, struct be_machine *machine, con
 {
 	if (!*name || *name == '.' || strlen(name) > 64 || strspn(name, NAME_CHARS) != strlen(name))
 		return be_fail_usage(err, "\"%s\" cannot be the name of a folder", name);
+	char mac[18];
+	if (be_mac_parse(name, mac) && strcmp(mac, machine->mac) != 0)
+		return be_fail_usage(err, "\"%s\" is what the machine with that address is called", name);
 	for (size_t i = 0; i < m->n; i++)
 		if (&m->v[i] != machine && be_streq(m->v[i].name, name))
 			return be_fail_usage(err, "another machine is called \"%s\"", name);

@@ -13,6 +13,7 @@
 #include "builder/image/image_folder.h"
 #include "builder/lab/collect.h"
 #include "builder/twin/result_folder.h"
+#include "plan.h"
 
 #define BOOT_SECONDS 1800 /* for firmware, transfer and delivery, beside the plan's own limit */
 #define PARTS ".parts"
@@ -226,7 +227,7 @@ static int64_t plan_timeout(const struct be_runs *runs, const char *id)
 	struct be_error ignored = BE_ERROR_INIT;
 	be_autofree char *path = be_strf("%s/" BE_LAB_IMAGES "/%s/plan.yaml", runs->site->state, id);
 	be_autonode struct be_node *plan = be_node_load_file(path, &ignored);
-	return be_get_int(plan, "timeout", 7200);
+	return be_plan_timeout(plan);
 }
 
 int be_runs_begin(struct be_runs *runs, const char *token, const struct be_lab_run *asked, struct be_error *err)

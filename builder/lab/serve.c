@@ -1,8 +1,6 @@
 #include "builder/lab/serve.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
@@ -16,6 +14,7 @@
 #include "builder/lab/daemon.h"
 #include "builder/lab/follow.h"
 #include "builder/lab/machines.h"
+#include "builder/lab/network.h"
 #include "builder/lab/runs.h"
 #include "builder/progress.h"
 
@@ -27,7 +26,7 @@ struct serve {
 	struct be_machines machines;
 	struct be_lab_config config;
 	struct be_lab_map *maps; /* of @config */
-	char address[INET_ADDRSTRLEN], network[INET_ADDRSTRLEN];
+	struct be_lab_network network;
 	struct be_site site;
 	struct be_table table;
 	struct be_runs runs;
@@ -37,33 +36,6 @@ struct serve {
 	bool failed;
 };
 
-/* The interface's first IPv4 address and its network. */
-static int find_address(struct serve *s, struct be_error *err)
-{
-	struct ifaddrs *list = NULL;
-	if (getifaddrs(&list) != 0)
-		return be_fail_errno(err, errno, "the network interfaces cannot be listed");
-	bool there = false, found = false;
-	for (const struct ifaddrs *i = list; i && !found; i = i->ifa_next) {
-		there = there || strcmp(i->ifa_name, s->request->interface) == 0;
-		if (strcmp(i->ifa_name, s->request->interface) != 0 || !i->ifa_addr || !i->ifa_netmask ||
-		    i->ifa_addr->sa_family != AF_INET)
-			continue;
-		struct in_addr address = ((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
-		struct in_addr mask = ((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
-		struct in_addr network = { .s_addr = address.s_addr & mask.s_addr };
-		inet_ntop(AF_INET, &address, s->address, sizeof(s->address));
-		inet_ntop(AF_INET, &network, s->network, sizeof(s->network));
-		found = true;
-	}
-	freeifaddrs(list);
-	if (found)
-		return 0;
-	be_fail_usage(err, there ? "interface %s: has no IPv4 address" : "interface %s: there is none of this name",
-		      s->request->interface);
-	return be_hint(err, "`ip address` lists the interfaces and their addresses");
-}
-
 static void configure(struct serve *s, const char *state)
 {
 	const struct be_serve_request *r = s->request;
@@ -72,8 +44,8 @@ static void configure(struct serve *s, const char *state)
 	be_machines_maps(&s->machines, s->maps);
 	s->config = (struct be_lab_config){ .state = state,
 					    .interface = r->interface,
-					    .address = s->address,
-					    .network = s->network,
+					    .address = s->network.address,
+					    .network = s->network.network,
 					    .range = r->range,
 					    .port = r->port,
 					    .loader = r->loader,
@@ -91,11 +63,14 @@ static char *state_of(const struct be_serve_request *r)
 
 static int read_request(struct serve *s, const char *state, struct be_error *err)
 {
-	if (find_address(s, err) != 0 || be_machines_read(&s->machines, s->request, err) != 0)
+	const struct be_serve_request *r = s->request;
+	if (be_lab_network_find(r->interface, &s->network, err) != 0 ||
+	    (r->range && be_lab_network_check(&s->network, r->range, err) != 0) ||
+	    be_machines_read(&s->machines, r, err) != 0)
 		return -1;
 	configure(s, state);
 	be_autofree char *place = be_lab_place(&s->config);
-	return be_machines_check(&s->machines, s->request, place, err);
+	return be_machines_check(&s->machines, r, place, err);
 }
 
 int be_serve_print_config(const struct be_serve_request *request, struct be_buf *out, struct be_error *err)
@@ -266,10 +241,11 @@ static int start(struct serve *s, struct be_error *err)
 
 static bool listens(const struct serve *s)
 {
-	struct sockaddr_in server = { .sin_family = AF_INET, .sin_port = htons((uint16_t)s->request->port) };
+	struct sockaddr_in server = { .sin_family = AF_INET,
+				      .sin_port = htons((uint16_t)s->request->port),
+				      .sin_addr = s->network.own };
 	be_autofd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return fd >= 0 && inet_pton(AF_INET, s->address, &server.sin_addr) == 1 &&
-	       connect(fd, (const struct sockaddr *)&server, sizeof(server)) == 0;
+	return fd >= 0 && connect(fd, (const struct sockaddr *)&server, sizeof(server)) == 0;
 }
 
 /* A configuration that a server refuses, or a port that is taken, ends it in its first moments. */
@@ -282,7 +258,7 @@ static int wait_ready(struct serve *s, struct be_error *err)
 		if (listens(s))
 			return 0;
 		if (be_monotonic() > until)
-			return be_fail(err, "nginx: does not answer on %s:%d", s->address, s->request->port);
+			return be_fail(err, "nginx: does not answer on %s:%d", s->network.address, s->request->port);
 		be_pause(TICK_MS / 4);
 	}
 	return 0;
@@ -319,7 +295,7 @@ static void say_ready(const struct serve *s)
 	if (s->request->quiet)
 		return;
 	fprintf(stderr, "serve: %zu image%s on %s, http://%s:%d, %s; results in %s\n", s->machines.n_images,
-		s->machines.n_images == 1 ? "" : "s", s->request->interface, s->address, s->request->port,
+		s->machines.n_images == 1 ? "" : "s", s->request->interface, s->network.address, s->request->port,
 		s->request->range ? "DHCP server" : "proxy DHCP", s->request->output);
 	if (!s->machines.n)
 		fprintf(stderr,
@@ -341,7 +317,8 @@ static int prepare(struct serve *s, struct be_error *err)
 		be_fail_usage(err, "DHCP, TFTP and HTTP have ports that only root can open");
 		return be_hint(err, "run it as root: the servers themselves give that up");
 	}
-	if (read_request(s, state, err) != 0 || be_site_open(&s->site, state, err) != 0)
+	if (read_request(s, state, err) != 0 || be_mkdirs(s->request->output, 0755, err) != 0 ||
+	    be_site_open(&s->site, state, err) != 0)
 		return -1;
 	for (size_t i = 0; i < s->machines.n_images; i++)
 		if (be_site_add_image(&s->site, s->request->images->v[i], s->machines.ids[i], err) != 0)

@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "plan.h"
+
 #define BOOT_SECONDS 900     /* firmware, network boot and kernel of a slow server */
 #define DEPLOY_SECONDS 300   /* and a second for every MB */
 #define DELIVERY_SECONDS 600 /* on a serial line of 115200 baud: 4 MB of result */
-#define DEFAULT_TIMEOUT 7200 /* of a plan */
 #define MIN_MEMORY 2048      /* MiB of a QEMU device */
 
 /* Where init's first word and its last stand on the console, and what it says in between (initrd/cases.h). */
@@ -23,7 +24,7 @@ static struct be_node *seconds(int64_t n)
 
 static int64_t run_seconds(const struct be_lava_request *r)
 {
-	return be_get_int(r->image->plan, "timeout", DEFAULT_TIMEOUT) + DELIVERY_SECONDS;
+	return be_plan_timeout(r->image->plan) + DELIVERY_SECONDS;
 }
 
 static int64_t deploy_seconds(const struct be_lava_request *r)

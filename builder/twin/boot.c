@@ -16,6 +16,7 @@
 #include "builder/twin/result_folder.h"
 #include "builder/twin/twin.h"
 #include "builder/kernel/vmlinux.h"
+#include "plan.h"
 
 #define BOOT_SECONDS_TCG 300 /* for firmware, kernel and init, beside the plan's own limit */
 #define BOOT_SECONDS_KVM 120
@@ -128,7 +129,7 @@ static int run_twin(struct boot *b, struct be_error *err)
 	const struct be_boot_request *r = b->request;
 	int64_t limit = r->timeout;
 	if (!limit)
-		limit = be_get_int(b->image.plan, "timeout", 7200) + (b->kvm ? BOOT_SECONDS_KVM : BOOT_SECONDS_TCG);
+		limit = be_plan_timeout(b->image.plan) + (b->kvm ? BOOT_SECONDS_KVM : BOOT_SECONDS_TCG);
 	be_autofree char *console = be_strf("%s/" BE_TWIN_CONSOLE, b->work);
 	b->qemu = (struct be_qemu){ .argv = &b->twin.argv,
 				    .folder = b->work,

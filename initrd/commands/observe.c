@@ -60,11 +60,14 @@ static int put(const char *path, const struct be_buf *text, struct be_error *err
 static struct be_node *load_plan(const char *path, struct be_error *err)
 {
 	be_autonode struct be_node *plan = be_node_load_file(path, err);
-	if (plan && strcmp(be_get_str(plan, "mkbenchenv", ""), "plan") != 0) {
-		be_fail_usage(err, "%s: is no plan of mkbenchenv", path);
+	if (!plan) {
+		err->status = BE_USAGE; /* it is the file that was named, whatever is wrong with it */
 		return NULL;
 	}
-	return be_steal(&plan);
+	if (strcmp(be_get_str(plan, "mkbenchenv", ""), "plan") == 0)
+		return be_steal(&plan);
+	be_fail_usage(err, "%s: is no plan of mkbenchenv", path);
+	return NULL;
 }
 
 /* The plan that is given, that of the recording, or one of the machine as it is. */

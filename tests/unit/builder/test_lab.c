@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "builder/lab/collect.h"
 #include "builder/lab/config.h"
 #include "builder/lab/machines.h"
+#include "builder/lab/network.h"
 
 static const struct be_lab_image images[] = { { .id = "0123456789ab", .cmdline = "root=/dev/ram0 a=\"b\" m=4G$8G" },
 					      { .id = "ba9876543210", .cmdline = "quiet" } };
@@ -141,6 +143,27 @@ Test(lab, addresses_of_machines)
 					     "52:54:00:ab:cd:01:", "5254.00ab.cd01xyz" };
 	for (size_t i = 0; i < BE_ARRAY_LEN(wrong); i++)
 		cr_expect_not(be_mac_parse(wrong[i], mac), "%s", wrong[i]);
+}
+
+Test(lab, ranges_of_addresses)
+{
+	static const char *const forms[] = { "",       "10.0.0.1",          "10.0.0.1,",          ",10.0.0.2", "a,b",
+					     "10.0.0", "10.0.0.9,10.0.0.8", "10.0.0.1,10.0.0.2,", "1,2" };
+	struct in_addr first, last;
+	for (size_t i = 0; i < BE_ARRAY_LEN(forms); i++)
+		cr_expect_not(be_lab_range_parse(forms[i], &first, &last), "%s", forms[i]);
+	cr_expect(be_lab_range_parse("9.255.255.255,10.0.0.2", &first, &last));
+	const struct be_lab_network network = { .own = { inet_addr("10.0.1.1") },
+						.mask = { inet_addr("255.255.254.0") },
+						.address = "10.0.1.1",
+						.network = "10.0.0.0" };
+	static const char *const outside[] = { "10.0.0.0,10.0.0.9", "10.0.1.9,10.0.1.255", "10.0.1.9,10.0.2.9",
+					       "9.0.0.1,10.0.0.9", "10.0.2.1,10.0.2.9" };
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(be_lab_network_check(&network, "10.0.0.255,10.0.1.0", &err), 0, "%s", err.text);
+	for (size_t i = 0; i < BE_ARRAY_LEN(outside); i++)
+		cr_expect_eq(be_lab_network_check(&network, outside[i], &err), -1, "%s", outside[i]);
+	cr_expect_eq(err.status, BE_USAGE);
 }
 
 static const char *two[] = { "0123456789ab", "ba9876543210" }, *one[] = { "0123456789ab" };

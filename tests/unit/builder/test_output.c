@@ -82,11 +82,11 @@ Test(output, nothing_else_is)
 		struct place p = place_new();
 		struct stat st;
 		cr_assert_eq(mkfifo(p.out, 0600), 0);
-		cr_expect_eq(run(commands[i].command, commands[i].name, &p), BE_FAILED, "%s", commands[i].name);
+		cr_expect_eq(run(commands[i].command, commands[i].name, &p), BE_USAGE, "%s", commands[i].name);
 		cr_expect(lstat(p.out, &st) == 0 && S_ISFIFO(st.st_mode), "%s", commands[i].name);
 		cr_assert_eq(unlink(p.out), 0);
 		cr_assert_eq(mkdir(p.out, 0755), 0);
-		cr_expect_eq(run(commands[i].command, commands[i].name, &p), BE_FAILED, "%s", commands[i].name);
+		cr_expect_eq(run(commands[i].command, commands[i].name, &p), BE_USAGE, "%s", commands[i].name);
 		cr_expect(lstat(p.out, &st) == 0 && S_ISDIR(st.st_mode), "%s", commands[i].name);
 		place_free(&p);
 	}

@@ -31,6 +31,9 @@ Test(plain, lines_words_and_names)
 	cr_expect_not(be_is_boot_word("&&"));
 	cr_expect_not(be_is_boot_word(";"));
 	cr_expect_not(be_is_boot_word("#1"));
+	cr_expect_not(be_is_boot_word("initrd=x"));
+	cr_expect_not(be_is_boot_word("\"initrdmem=1,2\""));
+	cr_expect(be_is_boot_word("initrd"));
 	cr_expect_not(be_is_boot_word("a=${net0/mac}"));
 	cr_expect(be_is_name("libc6.1-dev", "-."));
 	cr_expect_not(be_is_name("-o", "-."));
