@@ -23,9 +23,10 @@ int be_kmsg_text(const struct be_root *root, struct be_buf *out);
 
 /* All records, kept: several factors are read from them, and a later statement reads only what came since. */
 struct be_kmsg {
-	bool open;  /* all zero is an empty log that nobody opened yet */
-	int fd;     /* behind the last record that was read */
-	int errnum; /* why nothing could be read; 0: it could */
+	bool open;    /* all zero is an empty log that nobody opened yet */
+	int fd;       /* behind the last record that was read */
+	int errnum;   /* why nothing could be read; 0: it could */
+	double until; /* seconds since boot: what is not later than that was read already */
 	struct be_strv texts;
 	double *times; /* one each */
 };

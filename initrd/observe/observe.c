@@ -211,6 +211,17 @@ static struct be_node *fold(const struct be_instances *list, struct be_reading *
 	return stated(first ? first : &readings[0]);
 }
 
+char *be_observe_text(const struct be_observer *o, const char *path)
+{
+	const char *known = be_get_str(o->texts, path, NULL);
+	if (known)
+		return be_strdup(known);
+	char *text = be_root_text(&o->root, path);
+	if (text && o->texts && be_starts(path, "/proc/"))
+		be_set_str(o->texts, path, text);
+	return text;
+}
+
 const struct be_node *be_observe_table(const struct be_observer *o, const char *key,
 				       struct be_node *(*make)(const struct be_observer *o))
 {
@@ -285,12 +296,13 @@ static bool belongs(const struct be_node *factor, enum be_phase phase)
 struct be_node *be_observe(const struct be_observer *asked, enum be_phase phase)
 {
 	struct be_node *environment = be_node_map();
-	be_autonode struct be_node *tools = be_node_map(), *tables = be_node_map();
+	be_autonode struct be_node *tools = be_node_map(), *tables = be_node_map(), *texts = be_node_map();
 	be_autokmsg struct be_kmsg log = { 0 };
 	struct be_observer o = *asked;
 	struct be_error ignored = BE_ERROR_INIT;
 	o.tools = tools;
 	o.tables = tables;
+	o.texts = texts;
 	o.log = asked->log ? asked->log : &log;
 	be_kmsg_update(o.log, &o.root);
 	/* On file systems that are mounted they change little: after the workload nobody asks. */

@@ -29,7 +29,8 @@ struct be_observer {
 	struct be_kmsg *log;           /* what earlier observations read of it; NULL: be_observe reads it for itself */
 	/* be_observe's own: what many factors or instances are read from is read once */
 	struct be_node *tools;       /* outputs of programs that were run already */
-	struct be_node *tables;      /* of disks and file systems, by name of the table */
+	struct be_node *tables;      /* of disks, file systems and processes, by name of the table */
+	struct be_node *texts;       /* of files of /proc, by path */
 	struct be_supers *supers;    /* NULL, or being read */
 	struct libmnt_table *mounts; /* NULL: they cannot be read */
 };
@@ -74,6 +75,9 @@ bool be_probe_is_live(const char *name); /* does it ask more than files? */
 
 /* Does only the running system tell, however its files were recorded? */
 bool be_observe_is_live(const struct be_node *factor);
+
+/* be_root_text, of files of /proc once: many factors are lines of one file. The caller frees. */
+char *be_observe_text(const struct be_observer *o, const char *path);
 
 /* The table called @key, made by @make when it is first asked for: once, not once a disk or file system. */
 const struct be_node *be_observe_table(const struct be_observer *o, const char *key,

@@ -71,7 +71,7 @@ static struct be_reading selected(const struct be_look *look, const char *text, 
 
 static struct be_reading look_file(const struct be_look *look)
 {
-	be_autofree char *text = be_root_text(&look->o->root, look->path);
+	be_autofree char *text = be_observe_text(look->o, look->path);
 	return text ? selected(look, text, look->path) : unreadable(look->path, errno);
 }
 
@@ -101,7 +101,7 @@ char *be_field(const char *text, const char *field)
 
 static struct be_reading look_file_field(const struct be_look *look)
 {
-	be_autofree char *text = be_root_text(&look->o->root, look->path);
+	be_autofree char *text = be_observe_text(look->o, look->path);
 	if (!text)
 		return unreadable(look->path, errno);
 	const char *missing = NULL;

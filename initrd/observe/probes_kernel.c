@@ -31,7 +31,7 @@ static bool of_the_delivery(const char *word)
 
 struct be_reading be_probe_command_line(const struct be_look *look)
 {
-	be_autofree char *text = be_root_text(&look->o->root, "/proc/cmdline");
+	be_autofree char *text = be_observe_text(look->o, "/proc/cmdline");
 	be_autostrv struct be_strv words = { 0 };
 	be_autobuf struct be_buf line = { 0 };
 	if (!text)
@@ -158,14 +158,34 @@ struct be_reading be_probe_rlimits(const struct be_look *look)
 	return be_reading_value(map);
 }
 
+/* Names of processes -> nothing; NULL where they cannot be read. */
+static struct be_node *process_names(const struct be_observer *o, bool kernel_too)
+{
+	be_autoprocs struct be_procs procs = { 0 };
+	if (be_procs_load(&procs, &o->root, kernel_too) != 0)
+		return NULL;
+	struct be_node *map = be_node_map();
+	for (size_t i = 0; i < procs.n; i++)
+		be_set_str(map, procs.v[i].name, "");
+	return map;
+}
+
+static struct be_node *programs(const struct be_observer *o)
+{
+	return process_names(o, false);
+}
+
+static struct be_node *programs_and_threads(const struct be_observer *o)
+{
+	return process_names(o, true);
+}
+
 struct be_reading be_probe_process(const struct be_look *look)
 {
-	const char *name = be_get_str(look->how, "field", "");
-	be_autoprocs struct be_procs procs = { 0 };
-	if (be_procs_load(&procs, &look->o->root, be_get_bool(look->how, "kernel", false)) != 0)
+	bool kernel_too = be_get_bool(look->how, "kernel", false);
+	const struct be_node *names = kernel_too ? be_observe_table(look->o, "threads", programs_and_threads)
+						 : be_observe_table(look->o, "programs", programs);
+	if (!names)
 		return be_reading_not_observable("/proc cannot be read");
-	for (size_t i = 0; i < procs.n; i++)
-		if (be_streq(procs.v[i].name, name))
-			return be_reading_text("running");
-	return be_reading_text("not running");
+	return be_reading_text(be_get(names, be_get_str(look->how, "field", "")) ? "running" : "not running");
 }

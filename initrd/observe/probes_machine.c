@@ -9,9 +9,9 @@
 #include "initrd/machine.h"
 #include "initrd/system.h"
 
-#define CALIBRATION_SECONDS 0.01 /* for each part; both are done twice a run */
-#define COPY_BYTES (2u << 20)    /* two of them are more than a core's own caches hold */
-#define COPY_PIECE (256u << 10)  /* between two looks at the clock */
+#define CALIBRATION_SECONDS 0.005 /* for each part; both are done twice a run */
+#define COPY_BYTES (512u << 10)   /* two of them: beyond the first cache; the kernel takes long to make more pages */
+#define COPY_PIECE (128u << 10)   /* between two looks at the clock */
 #define LOOP_STEPS 1000u
 
 static char *topology(const struct be_look *look, const char *cpu, const char *name)
@@ -67,7 +67,7 @@ struct be_reading be_probe_cpu_topology(const struct be_look *look)
 struct be_reading be_probe_cpu_generation(const struct be_look *look)
 {
 	const struct be_node *names = be_get(look->how, "names");
-	be_autofree char *text = be_root_text(&look->o->root, "/proc/cpuinfo");
+	be_autofree char *text = be_observe_text(look->o, "/proc/cpuinfo");
 	be_autofree char *family = text ? be_field(text, "cpu family") : NULL,
 			 *model = text ? be_field(text, "model") : NULL;
 	be_autofree char *stepping = text ? be_field(text, "stepping") : NULL;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #define PF_KTHREAD 0x00200000u /* linux/sched.h; field 9 of /proc/PID/stat */
+#define KTHREADD "2"           /* kernel/kthread.c; a container's second process is another one */
 #define MAX_DEPTH 64           /* of a chain of parents: the table is not read at one instant */
 
 /* "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS ..."; NAME may hold anything, also brackets. */
@@ -21,21 +22,34 @@ static bool parse(const char *text, struct be_proc *proc)
 }
 
 /* Kernel threads are in no process group, and but for init and the runner all else is. Asking for it costs less than
- * /proc/PID/stat; a recording cannot be asked. */
-static bool is_kernel_thread(const struct be_root *root, const char *pid)
+ * /proc/PID/stat. */
+static bool is_kernel_thread(const char *pid)
 {
-	return !(root->prefix && *root->prefix) && getpgid((pid_t)strtol(pid, NULL, 10)) == 0;
+	return getpgid((pid_t)strtol(pid, NULL, 10)) == 0;
+}
+
+/* Kernel threads are kthreadd's children, which kernels with CONFIG_PROC_CHILDREN list: then few have to be asked. */
+static void list_kernel_threads(const struct be_root *root, struct be_strv *threads)
+{
+	be_autofree char *text =
+		is_kernel_thread(KTHREADD) ? be_root_text(root, "/proc/" KTHREADD "/task/" KTHREADD "/children") : NULL;
+	if (text)
+		be_strv_split(threads, text, " ");
 }
 
 int be_procs_load(struct be_procs *procs, const struct be_root *root, bool kernel_too)
 {
 	*procs = (struct be_procs){ 0 };
-	be_autostrv struct be_strv names = { 0 };
+	be_autostrv struct be_strv names = { 0 }, threads = { 0 };
+	bool recorded = root->prefix && *root->prefix; /* which cannot be asked, and is seldom large */
 	if (be_root_list(root, "/proc", &names) != 0)
 		return -1;
+	if (!kernel_too && !recorded)
+		list_kernel_threads(root, &threads);
 	for (size_t i = 0; i < names.n; i++) {
-		if (strspn(names.v[i], "0123456789") != strlen(names.v[i]) ||
-		    (!kernel_too && is_kernel_thread(root, names.v[i])))
+		if (strspn(names.v[i], "0123456789") != strlen(names.v[i]) || be_strv_has(&threads, names.v[i]))
+			continue;
+		if (!kernel_too && !recorded && is_kernel_thread(names.v[i]))
 			continue;
 		be_autofree char *path = be_strf("/proc/%s/stat", names.v[i]);
 		be_autofree char *text = be_root_text(root, path);

@@ -7,7 +7,7 @@
 #include "initrd/observe/sample_cpu.h"
 #include "initrd/system.h"
 
-#define TASKS_APART 60  /* looks */
+#define EACH_SECOND 60  /* looks; later the counters are looked at every fourth time */
 #define DISTINCT_MAX 32 /* of each kind of text; more say nothing new */
 
 void be_sample_init(struct be_sample *sample, const struct be_root *root, const struct be_scopes *scopes)
@@ -76,6 +76,21 @@ static bool read_vmstat(const struct be_root *root, struct vmstat *vm)
 	return vm->threshold > 0;
 }
 
+static void look_at_dirty(struct be_sample *sample)
+{
+	struct vmstat vm;
+	if (!read_vmstat(&sample->root, &vm))
+		return;
+	/* The kernel counts pages under writeback towards the limit as well. */
+	double share = (double)(vm.dirty + vm.writeback) / (double)vm.threshold;
+	sample->dirty_last = be_monotonic() - sample->began;
+	sample->dirtied_last = vm.dirtied;
+	if (share >= 1 && sample->dirty_hit <= 0) {
+		sample->dirty_hit = sample->dirty_last;
+		sample->dirtied_hit = vm.dirtied;
+	}
+}
+
 void be_sample_begin(struct be_sample *sample)
 {
 	struct vmstat vm;
@@ -90,24 +105,11 @@ void be_sample_end(struct be_sample *sample)
 {
 	if (sample->began <= 0 || sample->ended > 0)
 		return;
+	if (sample->dirty_hit > 0) /* what was written since */
+		look_at_dirty(sample);
 	sample->ended = be_monotonic();
 	sample->cpu_end = be_sample_cpus(&sample->root, sample->scopes);
 	sample->io_end = disk_counters(sample);
-}
-
-static void look_at_dirty(struct be_sample *sample)
-{
-	struct vmstat vm;
-	if (!read_vmstat(&sample->root, &vm))
-		return;
-	/* The kernel counts pages under writeback towards the limit as well. */
-	double share = (double)(vm.dirty + vm.writeback) / (double)vm.threshold;
-	sample->dirty_last = be_monotonic() - sample->began;
-	sample->dirtied_last = vm.dirtied;
-	if (share >= 1 && sample->dirty_hit <= 0) {
-		sample->dirty_hit = sample->dirty_last;
-		sample->dirtied_hit = vm.dirtied;
-	}
 }
 
 static double rate(int64_t pages, double seconds)
@@ -146,19 +148,28 @@ static void look_at_arrays(struct be_sample *sample)
 	}
 }
 
-/* Looks at processes cost most, and what they see changes least: they become rarer, at most a minute apart. */
+/* Looks at processes cost most, and what they see changes least: each comes after four times as long, from a second. */
 static bool is_due(struct be_sample *sample, pid_t leader)
 {
 	unsigned tick = sample->leader == leader ? sample->of_leader : 0;
 	sample->leader = leader;
 	sample->of_leader = tick + 1;
-	return tick <= 1 || tick == 4 || tick == 16 || tick % TASKS_APART == 0;
+	while (tick && tick % 4 == 0)
+		tick /= 4;
+	return tick <= 1;
+}
+
+/* The longer the run, the less a second matters. When the dirty limit was hit only the end is of interest. */
+static bool counters_are_due(const struct be_sample *sample)
+{
+	return sample->dirty_hit <= 0 && (sample->ticks < EACH_SECOND || sample->ticks % 4 == 0);
 }
 
 void be_sample_tick(struct be_sample *sample, pid_t pid)
 {
 	double begin = be_cpu_seconds();
-	look_at_dirty(sample);
+	if (counters_are_due(sample))
+		look_at_dirty(sample);
 	look_at_arrays(sample);
 	if (is_due(sample, pid))
 		be_sample_tasks(sample, pid);

@@ -7,9 +7,11 @@
 #include "initrd/observe/procs.h"
 #include "initrd/observe/sample.h"
 
-#define SETTLED_LOOK \
-	1 /* the second look: what is read once is read then (and at the first, in case there is no second) */
-#define TASKS_LOOKED 4 /* of the workload's processes that are looked at at once */
+/* The second look: what is read once is read then (and at the first, in case there is no second). */
+#define SETTLED_LOOK 1
+/* Of the workload's processes that are looked at at once: up to the second look, and later. */
+#define TASKS_LOOKED 4
+#define TASKS_LOOKED_LATER 2
 
 char *be_open_flags_text(unsigned flags)
 {
@@ -219,7 +221,7 @@ static bool is_workload(const struct be_sample *sample, const struct be_procs *p
 static size_t look_at_workload(struct be_sample *sample, const struct be_proc *const *procs, size_t n, dev_t testdev)
 {
 	bool settled = sample->ticks <= SETTLED_LOOK;
-	size_t stride = (n + TASKS_LOOKED - 1) / TASKS_LOOKED, events = 0;
+	size_t most = settled ? TASKS_LOOKED : TASKS_LOOKED_LATER, stride = (n + most - 1) / most, events = 0;
 	for (size_t i = stride ? sample->task_looks++ % stride : 0; i < n; i += stride) {
 		events += look_at_files(sample, procs[i]->pid, true, testdev);
 		look_at_maps(sample, procs[i]->pid);

@@ -15,15 +15,16 @@ void be_close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Few files of /proc and /sys are longer, and for /proc/sys the kernel clears as many bytes as it is asked for. */
-#define FIRST_READ 4096
+/* Few files of /proc and /sys are longer, and for each read of /proc/sys, also the one that meets the end, the kernel
+ * clears as many bytes as it is asked for. */
+#define SMALL_READ 4096
 
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err)
 {
 	char block[65536];
-	size_t total = 0;
+	size_t total = 0, asked = SMALL_READ;
 	for (;;) {
-		ssize_t n = read(fd, block, total ? sizeof(block) : FIRST_READ);
+		ssize_t n = read(fd, block, asked);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -34,13 +35,16 @@ int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struc
 		if (total > limit)
 			return be_fail(err, "%s: larger than the limit of %zu bytes", name, limit);
 		be_buf_add(out, block, (size_t)n);
+		if ((size_t)n == asked)
+			asked = sizeof(block);
 	}
 	if (!out->data)
 		be_buf_adds(out, "");
 	return 0;
 }
 
-int be_open_for_reading(const char *path)
+/* O_NONBLOCK for the opening only: a named pipe that nobody writes to is empty, not a hang. */
+static int open_for_reading(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
@@ -54,7 +58,7 @@ int be_open_for_reading(const char *path)
 
 int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_error *err)
 {
-	be_autofd int fd = be_open_for_reading(path);
+	be_autofd int fd = open_for_reading(path);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", path);
 	return be_read_fd(fd, path, limit, out, err);

@@ -18,8 +18,6 @@ int be_read_file(const char *path, size_t limit, struct be_buf *out, struct be_e
 /* The same for a file that the user named: what cannot be read is wrong input (BE_USAGE), not a failure of ours. */
 int be_read_input(const char *path, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
 int be_read_fd(int fd, const char *name, size_t limit, struct be_buf *out, struct be_error *err) BE_MUST_CHECK;
-/* open(2) for reading; a named pipe that nobody writes to is empty, not a hang. */
-int be_open_for_reading(const char *path);
 /* Writes @path by way of a temporary file beside it, fsync and rename: the old or the new content, never a part. */
 int be_write_file(const char *path, const void *data, size_t len, unsigned mode, struct be_error *err) BE_MUST_CHECK;
 /* What a command was asked for: to the file @path, as above and for all to read; NULL: to standard output. */

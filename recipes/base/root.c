@@ -1,6 +1,7 @@
 /* The running system or a recorded one, as a tree of files. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "base/file.h"
 
 #define ATTR_MAX (16u << 20) /* no file of /proc or /sys that we read is larger */
+#define SYSFS_BYTES 4096u    /* of an attribute at most: a page */
 #define LINKS_MAX 40u        /* on the way to one file, as in the kernel */
 
 char *be_root_prefix(const char *dir)
@@ -118,7 +120,23 @@ static int open_file(const struct be_root *root, const char *full)
 		errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
 		return -1;
 	}
-	return be_open_for_reading(full);
+	return open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/*
+ * Reads what is left of @fd, a file of sysfs by one call: it gives an attribute whole (Documentation/filesystems/
+ * sysfs.rst), and in an emulated machine each call more costs as much as the reading.
+ */
+static int read_file(const struct be_root *root, int fd, const char *full, struct be_buf *out, struct be_error *err)
+{
+	char page[SYSFS_BYTES];
+	if ((root && root->recorded) || !be_starts(full, "/sys/"))
+		return be_read_fd(fd, full, ATTR_MAX, out, err);
+	ssize_t n = read(fd, page, sizeof(page));
+	if (n < 0)
+		return be_fail_errno(err, errno, "%s: cannot be read", full);
+	be_buf_add(out, page, (size_t)n);
+	return (size_t)n < sizeof(page) ? 0 : be_read_fd(fd, full, ATTR_MAX, out, err);
 }
 
 int be_root_read(const struct be_root *root, const char *path, struct be_buf *out, struct be_error *err)
@@ -127,7 +145,7 @@ int be_root_read(const struct be_root *root, const char *path, struct be_buf *ou
 	be_autofd int fd = open_file(root, full);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s: cannot be opened", full);
-	return be_read_fd(fd, full, ATTR_MAX, out, err);
+	return read_file(root, fd, full, out, err);
 }
 
 char *be_root_text(const struct be_root *root, const char *path)
@@ -139,7 +157,7 @@ char *be_root_text(const struct be_root *root, const char *path)
 	be_autobuf struct be_buf buf = { 0 };
 	struct be_error err = BE_ERROR_INIT;
 	errno = 0;
-	if (be_read_fd(fd, path, ATTR_MAX, &buf, &err) != 0) {
+	if (read_file(root, fd, full, &buf, &err) != 0) {
 		if (!errno)
 			errno = EFBIG;
 		return NULL;

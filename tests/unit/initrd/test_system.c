@@ -26,6 +26,28 @@ Test(system, kernel_log_as_text)
 	tree_free(&empty);
 }
 
+/* The running kernel's own log, read at once, has what /dev/kmsg gives a record at a time. */
+Test(system, kernel_log_at_once)
+{
+	const struct be_root live = { .prefix = NULL };
+	be_autobuf struct be_buf text = { 0 };
+	be_autokmsg struct be_kmsg log = { 0 };
+	if (be_kmsg_text(&live, &text) != 0)
+		cr_skip_test("/dev/kmsg: only root reads it");
+	be_kmsg_update(&log, &live);
+	cr_assert_eq(log.errnum, 0);
+	size_t at = 0;
+	char *save = NULL;
+	for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *message = strstr(line, "] ") + 2;
+		if (strchr(message, '\\')) /* which stands for other bytes there */
+			continue;
+		while (at < log.texts.n && !be_streq(log.texts.v[at], message))
+			at++;
+		cr_assert_lt(at, log.texts.n, "%s is missing", line);
+	}
+}
+
 /* Before the workload the whole log counts, afterwards what was logged since it began. */
 Test(system, kernel_log_noise)
 {
