@@ -7,9 +7,11 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE (32 << 10)  /* bytes */
+#define BLOCK 4096        /* no device has larger logical blocks: what a direct read is aligned to */
+#define PIECE (128 << 10) /* bytes */
 #define EDGE (1 << 20)    /* bytes at the begin and at the end of a device that hold data, or the device is free */
 #define SIGNATURES_MAX 64 /* a device that still shows signatures after so many is not ours to understand */
 
@@ -127,11 +129,16 @@ static void add_signature(struct be_device *d, struct be_signature *s)
 	d->signatures[d->nsignatures++] = *s;
 }
 
-static int probe(struct be_device *d, int fd, const char *node, struct be_error *err)
+/* @blank: both edges are known to hold zeros. The labels of ZFS are there, a megabyte that libblkid would read into
+ * fresh memory each. */
+static int probe(struct be_device *d, int fd, const char *node, bool blank, struct be_error *err)
 {
+	char *at_edges[] = { "zfs_member", NULL };
 	blkid_probe pr = new_probe(fd, err);
 	if (!pr)
 		return be_wrap(err, "%s", node);
+	if (blank)
+		blkid_probe_filter_superblocks_type(pr, BLKID_FLTR_NOTIN, at_edges);
 	int rc;
 	for (unsigned i = 0; (rc = blkid_do_probe(pr)) == 0 && i < SIGNATURES_MAX; i++) {
 		struct be_signature s;
@@ -142,22 +149,40 @@ static int probe(struct be_device *d, int fd, const char *node, struct be_error 
 	return rc < 0 ? be_fail(err, "%s cannot be probed for what it carries (an I/O error?)", node) : 0;
 }
 
-/* Half a hundred probes read a few bytes here and there, nearly all near the begin and the end. Each would wait for the
- * disk; so both ends come into the page cache first, by few large requests, which probe_unknown then finds there too.
- * Only a hint. */
-static void fetch_edges(int fd)
+/* Half a hundred probes of libblkid read a few bytes here and there, and each would wait for the disk: what they read
+ * comes into the page cache first, by few requests at once. Only a hint; a place that is missing here costs one wait.
+ */
+static void fetch_superblocks(int fd)
 {
+	static const struct {
+		off_t offset, len; /* below zero: counted from the end */
+	} places[] = {
+		{ 0, 72 << 10 },     { 128 << 10, 4096 },         { 256 << 10, 4096 },
+		{ 512 << 10, 4096 }, { 1 << 20, 4096 },           { 2 << 20, 4096 },
+		{ 4 << 20, 4096 },   { -(512 << 10), 512 << 10 }, { -1580544, 4096 },
+	};
 	off_t end = lseek(fd, 0, SEEK_END);
-	posix_fadvise(fd, 0, EDGE, POSIX_FADV_WILLNEED);
-	if (end > EDGE)
-		posix_fadvise(fd, end - EDGE, EDGE, POSIX_FADV_WILLNEED);
+	for (size_t i = 0; i < BE_ARRAY_LEN(places); i++) {
+		off_t offset = places[i].offset < 0 ? end + places[i].offset : places[i].offset;
+		if (offset >= 0 && offset < end)
+			posix_fadvise(fd, offset, places[i].len, POSIX_FADV_WILLNEED);
+	}
+}
+
+/* Past the page cache, which needs none of it afterwards: an emulated processor takes its time over copying from there.
+ */
+static int open_direct(const char *node)
+{
+	struct stat st;
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+	return open(node, stat(node, &st) == 0 && S_ISBLK(st.st_mode) ? flags | O_DIRECT : flags);
 }
 
 /* Is there anything but zeros in @len bytes at @offset, of which the device may have fewer? In pieces that fit a cache,
  * each looked at by one memcmp: an emulated processor takes its time over a loop, and over touching fresh pages. */
 static int holds_data(int fd, off_t offset, size_t len, bool *data, const char *node, struct be_error *err)
 {
-	char buf[PIECE];
+	_Alignas(BLOCK) char buf[PIECE];
 	for (size_t done = 0; done < len && !*data;) {
 		ssize_t n = pread(fd, buf, len - done < PIECE ? len - done : PIECE, offset + (off_t)done);
 		if (n < 0 && errno == EINTR)
@@ -172,21 +197,16 @@ static int holds_data(int fd, off_t offset, size_t len, bool *data, const char *
 	return 0;
 }
 
-/* Encryption without a header, a database, a file system that this libblkid is too old for: somebody's, of no known
- * kind. */
-static int probe_unknown(struct be_device *d, int fd, const char *node, struct be_error *err)
+static int edges_hold_data(const char *node, bool *data, struct be_error *err)
 {
-	bool data = false;
-	off_t end = lseek(fd, 0, SEEK_END);
+	be_autofd int fd = open_direct(node);
+	off_t end = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	*data = false;
 	if (end < 0)
 		return be_fail_errno(err, errno, "%s: its size cannot be read", node);
-	if (holds_data(fd, 0, EDGE, &data, node, err) != 0 ||
-	    (end > EDGE && holds_data(fd, end - EDGE, EDGE, &data, node, err) != 0))
+	if (holds_data(fd, 0, EDGE, data, node, err) != 0)
 		return -1;
-	struct be_signature unknown = { .type = data ? be_strdup(BE_UNKNOWN_DATA) : NULL };
-	if (data)
-		add_signature(d, &unknown);
-	return 0;
+	return end > EDGE ? holds_data(fd, end - EDGE, EDGE, data, node, err) : 0;
 }
 
 int be_signature_list(struct be_device *d, const char *node, struct be_error *err)
@@ -194,7 +214,7 @@ int be_signature_list(struct be_device *d, const char *node, struct be_error *er
 	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s cannot be opened", node);
-	return probe(d, fd, node, err);
+	return probe(d, fd, node, false, err);
 }
 
 int be_signature_probe(struct be_device *d, const char *node, struct be_error *err)
@@ -202,10 +222,24 @@ int be_signature_probe(struct be_device *d, const char *node, struct be_error *e
 	be_autofd int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return be_fail_errno(err, errno, "%s cannot be opened", node);
-	fetch_edges(fd);
-	if (probe(d, fd, node, err) != 0)
+	fetch_superblocks(fd);
+	bool data;
+	struct be_error unread = BE_ERROR_INIT;
+	bool readable = edges_hold_data(node, &data, &unread) == 0;
+	if (probe(d, fd, node, readable && !data, err) != 0)
 		return -1;
-	return d->nsignatures ? 0 : probe_unknown(d, fd, node, err);
+	if (d->nsignatures)
+		return 0;
+	if (!readable) {
+		*err = unread;
+		return -1;
+	}
+	/* Encryption without a header, a database, a file system that this libblkid is too old for: somebody's, of no
+	 * known kind. */
+	struct be_signature unknown = { .type = data ? be_strdup(BE_UNKNOWN_DATA) : NULL };
+	if (data)
+		add_signature(d, &unknown);
+	return 0;
 }
 
 char *be_signature_partition_type(const char *node)
@@ -265,7 +299,7 @@ int be_signature_wipe(const char *node, struct be_strv *wiped, struct be_error *
 	if (rc != 0)
 		return -1;
 	struct be_device left = { 0 };
-	rc = probe(&left, fd, node, err);
+	rc = probe(&left, fd, node, false, err);
 	if (rc == 0 && left.nsignatures)
 		rc = be_fail(err, "%s still carries %s after wiping", node, left.signatures[0].type);
 	be_device_forget(&left);
