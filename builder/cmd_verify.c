@@ -22,6 +22,7 @@ static const char usage[] = "Usage: mkbenchenv verify IMAGE|MANIFEST|RESULT [--r
 			    "  --program NAME=PATH\n"
 			    "  --packages DIR\n"
 			    "  --mirror URL\n"
+			    "  --ucode FILE\n"
 			    "  -q, --quiet         only what differs\n";
 
 struct verify_options {
@@ -91,10 +92,15 @@ static int run(struct verify_options *o, int argc, char **argv)
 {
 	struct be_lock *lock = &o->rebuild.lock;
 	const struct be_option options[] = {
-		BE_FLAG("rebuild", 0, &o->again),       BE_TEXT("kernel", 0, &o->how.kernel),
-		BE_TEXT("modules", 0, &o->how.modules), BE_LIST("program", 0, &o->rebuild.programs),
-		BE_LIST("packages", 0, &lock->folders), BE_LIST("mirror", 0, &lock->mirrors),
-		BE_FLAG("quiet", 'q', &o->quiet),       BE_OPTIONS_END,
+		BE_FLAG("rebuild", 0, &o->again),
+		BE_TEXT("kernel", 0, &o->how.kernel),
+		BE_TEXT("modules", 0, &o->how.modules),
+		BE_LIST("program", 0, &o->rebuild.programs),
+		BE_LIST("packages", 0, &lock->folders),
+		BE_LIST("mirror", 0, &lock->mirrors),
+		BE_TEXT("ucode", 0, &o->how.ucode),
+		BE_FLAG("quiet", 'q', &o->quiet),
+		BE_OPTIONS_END,
 	};
 	struct be_error err = BE_ERROR_INIT;
 	struct be_verified verified = { 0 };

@@ -6,7 +6,6 @@
 
 #include "builder/image/image_parts.h"
 #include "builder/image/limits.h"
-#include "builder/image/ucode.h"
 #include "builder/image/uki.h"
 #include "builder/kernel/modules.h"
 #include "builder/parallel.h"
@@ -22,7 +21,6 @@ static void build_free(struct be_build *build)
 	free(build->debs);
 	free(build->segments);
 	be_givens_free(&build->given);
-	be_firmware_free(&build->firmware);
 	be_selection_free(&build->selection);
 	be_packages_free(&build->packages);
 	be_kernel_free(&build->kernel);
@@ -32,6 +30,7 @@ static void build_free(struct be_build *build)
 	be_node_free(build->guest);
 	be_strv_free(&build->notes);
 	be_strv_free(&build->limits);
+	be_packages_free(&build->ucode.packages);
 	be_uki_free(&build->uki);
 	be_buf_free(&build->plan);
 	be_buf_free(&build->cmdline);
@@ -108,7 +107,10 @@ static int resolve(struct reading *reading, struct be_error *err)
 	struct be_build *build = reading->build;
 	struct be_packages *packages = &build->packages;
 	double began = be_monotonic();
-	if (be_apt_resolve(&build->suite, &reading->names, packages, err) != 0)
+	be_autostrv struct be_strv all = { 0 };
+	be_strv_add_all(&all, &reading->names);
+	be_strv_add_all(&all, &reading->request.firmware);
+	if (be_apt_resolve(&build->suite, &all, packages, err) != 0)
 		return -1;
 	while (build->named < packages->n && be_strv_has(&reading->names, packages->v[build->named].name))
 		build->named++;
@@ -163,6 +165,7 @@ static int read_inputs(struct be_build *build, struct reading *reading, struct b
 	be_get_strv(image_of(build), "programs", &reading->request.programs);
 	be_get_strv(image_of(build), "files", &reading->request.files);
 	be_givens_leave_out(&build->given, &reading->request.programs);
+	be_givens_packages(&build->given, build->request->plan, &reading->request.firmware);
 	if (be_parallel(2, read_part, reading, err) != 0 ||
 	    be_givens_settle(&build->given, &reading->request, &build->selection, err) != 0)
 		return -1;
@@ -196,6 +199,7 @@ static int find_inputs(struct be_build *build, struct be_error *err)
 	be_strv_free(&reading.request.programs);
 	be_strv_free(&reading.request.files);
 	be_strv_free(&reading.request.libraries);
+	be_strv_free(&reading.request.firmware);
 	return rc;
 }
 
@@ -291,30 +295,14 @@ static int make_segment(void *data, size_t item, struct be_error *err)
 	return be_segment_package(segment, &build->suite, compressor, &build->debs[pick->package], &pick->paths, err);
 }
 
-/* The member before all others, where microcode is given or the manifest of a lock has some. */
-static int make_early(struct be_build *build, struct be_segment *segment, struct be_error *err)
-{
-	struct be_lock *lock = build->request->lock;
-	const char *file = build->firmware.ucode, *sha256 = lock ? be_lock_segment(lock, BE_UCODE_MEMBER) : NULL;
-	if (file && be_kernel_config(&build->kernel, "MICROCODE") == BE_CONFIG_NO)
-		be_strv_addf(&build->limits, "kernel %s loads no microcode: CONFIG_MICROCODE is not set",
-			     build->kernel.release);
-	if (file && (be_segment_ucode(segment, &build->cache, file, err) != 0 ||
-		     be_hash_file(file, build->ucode_sha256, NULL, err) != 0))
-		return -1;
-	if (!file && sha256 && !be_segment_recall(segment, &build->cache, BE_UCODE_MEMBER, sha256))
-		be_lock_differs(lock, "--ucode FILE gives it", "member " BE_UCODE_MEMBER " is not in the cache");
-	build->early = segment->name != NULL;
-	return 0;
-}
-
 /* Packages whose member is in the cache are not read; of the others the archive must be there. */
 static int make_segments(struct be_build *build, struct be_error *err)
 {
 	be_progress_step(&build->progress, "members");
 	struct be_segment early = { 0 };
-	if (make_early(build, &early, err) != 0)
+	if (be_image_early(build, &early, err) != 0)
 		return -1;
+	build->early = early.name != NULL;
 	build->n = build->early + build->selection.n + build->given.n + 4;
 	be_progress_note(&build->progress, "packing %zu members", build->n);
 	build->segments = be_alloc(build->n * sizeof(*build->segments));
@@ -371,41 +359,30 @@ static int open_cache(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
-/* What the user gives, and the firmware that packages hold. */
-static int open_givens(struct be_build *build, struct be_error *err)
-{
-	const struct be_build_request *request = build->request;
-	const char *suite = wished_suite(build);
-	if (be_firmware_fetch(&build->firmware, request->plan, request->programs, &build->cache, &build->progress,
-			      suite, err) != 0 ||
-	    be_firmware_ucode(&build->firmware, request->ucode, &build->cache, &build->progress, suite, err) != 0)
-		return -1;
-	return be_givens_open(&build->given, request->plan, &build->firmware.programs, err);
-}
-
 static int build_image(struct be_build *build, struct be_error *err)
 {
-	if (be_image_check_output(build->request->output, err) != 0 ||
-	    be_segment_check_guest(build->request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
-	    open_cache(build, err) != 0 || open_givens(build, err) != 0)
+	const struct be_build_request *request = build->request;
+	if (be_image_check_output(request->output, err) != 0 ||
+	    be_segment_check_guest(request->paths->guest, err) != 0 || write_texts(build, err) != 0 ||
+	    open_cache(build, err) != 0 || be_givens_open(&build->given, request->plan, request->programs, err) != 0)
 		return -1;
-	if (!build->request->lock && find_suite(build, err) != 0)
+	if (!request->lock && find_suite(build, err) != 0)
 		return -1;
 	if (be_image_is_current(build)) {
 		be_progress_step(&build->progress, "image");
-		be_progress_done(&build->progress, "%s is this image already", build->request->output);
+		be_progress_done(&build->progress, "%s is this image already", request->output);
 		return 0;
 	}
 	if (find_inputs(build, err) != 0 &&
-	    (build->request->lock || !build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
+	    (request->lock || !build->suite.gone || build->suite.fresh || find_inputs_again(build, err) != 0))
 		return -1;
-	if (make_segments(build, err) != 0 || (build->request->lock && be_lock_take_members(build, err) != 0) ||
-	    check_limits(build, err) != 0 || (build->request->lock && be_lock_compare(build, err) != 0))
+	if (make_segments(build, err) != 0 || (request->lock && be_lock_take_members(build, err) != 0) ||
+	    check_limits(build, err) != 0 || (request->lock && be_lock_compare(build, err) != 0))
 		return -1;
 	be_progress_step(&build->progress, "image");
-	if ((build->request->uki && be_uki_fetch(build, err) != 0) || be_image_write(build, err) != 0)
+	if ((request->uki && be_uki_fetch(build, err) != 0) || be_image_write(build, err) != 0)
 		return -1;
-	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", build->request->output,
+	be_progress_done(&build->progress, "%s, %.1f MB, id %.12s", request->output,
 			 (double)(build->initrd_size + build->kernel.image.size) / 1e6, build->id);
 	be_image_record(build);
 	report_memory(build);

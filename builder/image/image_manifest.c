@@ -88,8 +88,10 @@ static struct be_node *lock(const struct be_build *build)
 	be_set(map, "packages", lock_packages(build));
 	be_set(map, "kernel", lock_kernel(&build->kernel));
 	set_clone(map, "guest", build->guest);
-	if (build->ucode_sha256[0])
-		be_set_str(map, "ucode", build->ucode_sha256);
+	if (build->ucode.packages.n)
+		be_set(map, "ucode", lock_package(&build->ucode.packages.v[0]));
+	else if (build->ucode.sha256[0])
+		be_set_str(map, "ucode", build->ucode.sha256);
 	if (build->uki.size)
 		be_set(map, "stub", lock_package(build->uki.stub.package));
 	if (build->given.n)

@@ -5,7 +5,12 @@
 #include "builder/image/image.h"
 #include "builder/kernel/kernel.h"
 #include "builder/image/segment.h"
-#include "builder/packages/firmware.h"
+
+/* --ucode (ucode.h) */
+struct be_ucode {
+	struct be_packages packages; /* the one that it is in, or none */
+	char sha256[BE_HASH_TEXT];   /* else of the file that it came from; "": there is none */
+};
 
 /* --uki (uki.h) */
 struct be_uki {
@@ -27,8 +32,7 @@ struct be_build {
 	size_t named;        /* the first packages are those that the plan names */
 	struct be_deb *debs; /* one a package */
 	struct be_selection selection;
-	struct be_firmware firmware;
-	struct be_givens given;      /* --program, and firmware */
+	struct be_givens given;      /* --program */
 	struct be_segment *segments; /* microcode if there is any, base, one a picked package, one a given program,
 					modules, guest, job */
 	size_t n;
@@ -40,10 +44,13 @@ struct be_build {
 	char initrd_sha256[BE_HASH_TEXT], id[BE_HASH_TEXT];
 	int64_t initrd_size;
 	struct be_uki uki;
-	size_t early;                    /* members before the base: 1 with microcode */
-	char ucode_sha256[BE_HASH_TEXT]; /* of the file that it came from */
+	size_t early; /* members before the base: 1 with microcode */
+	struct be_ucode ucode;
 };
 
+/* The member before all others, where microcode is asked for or the manifest of a lock has some; else @segment stays
+ * empty. */
+int be_image_early(struct be_build *build, struct be_segment *segment, struct be_error *err) BE_MUST_CHECK;
 /* The manifest of a finished image (SCHEMA.md, section 6). */
 struct be_node *be_image_manifest(struct be_build *build, struct be_error *err);
 /* Values of the factors that the builder knows: a map factor -> value. */

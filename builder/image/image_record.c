@@ -8,15 +8,17 @@
 
 #include "base/file.h"
 #include "builder/image/image_parts.h"
+#include "builder/image/ucode.h"
 #include "builder/kernel/modules.h"
 
 #define RULES "image-1" /* changes when the same question may get another answer */
 #define KIND "image"
 
-/* Kernels and programs that a path names may change at any time; a lock is compared with what comes out. */
+/* Kernels, programs and microcode that a path names may change at any time; a lock is compared with what comes out. */
 static bool is_plain(const struct be_build_request *request)
 {
 	return !request->lock && !request->modules && (!request->programs || !request->programs->n) &&
+	       (!request->ucode || be_ucode_is_package(request->ucode)) &&
 	       (!request->kernel || be_streq(request->kernel, "debian"));
 }
 
@@ -70,6 +72,7 @@ static bool make_question(const struct be_build *build, char question[BE_HASH_TE
 	be_hash_adds(&hash, build->suite.name);
 	be_hash_adds(&hash, build->suite.lists);
 	be_hash_adds(&hash, request->small ? "small" : "fast");
+	be_hash_adds(&hash, request->ucode);
 	be_hash_adds(&hash, request->uki ? "uki" : "no uki");
 	be_hash_adds(&hash, depmod);
 	if (!add_program(&hash) || !add_files(&hash, request->paths->guest))

@@ -69,12 +69,12 @@ static void free_reader(struct archive **a)
 }
 
 /* 0 with what the archive holds, also nothing; -1. */
-static int read_archive(const char *path, const struct be_cache *cache, struct be_buf found[VENDORS],
+static int read_archive(const char *path, bool is_package, const struct be_cache *cache, struct be_buf found[VENDORS],
 			struct be_error *err)
 {
 	be_autotree struct be_tree tree = BE_TREE_INIT;
 	be_cleanup(free_reader) struct archive *a = archive_read_new();
-	if (be_ends(path, ".deb"))
+	if (is_package)
 		return be_deb_read(&tree, path, cache, NULL, err) != 0 ? -1 : collect(&tree, found, err);
 	archive_read_support_format_cpio(a);
 	if (archive_read_open_filename(a, path, 65536) != ARCHIVE_OK)
@@ -88,6 +88,7 @@ static int read_archive(const char *path, const struct be_cache *cache, struct b
 static int read_microcode(const char *path, const struct be_cache *cache, struct be_buf found[VENDORS],
 			  struct be_error *err)
 {
+	static const char package[] = "!<arch>\n", cpio[] = "070701";
 	be_autobuf struct be_buf file = { 0 };
 	if (be_read_file(path, CONTAINER_MAX, &file, err) != 0)
 		return be_hint(err,
@@ -95,10 +96,10 @@ static int read_microcode(const char *path, const struct be_cache *cache, struct
 	if (!file.len)
 		return no_microcode(path, err);
 	int vendor = vendor_of(file.data, file.len);
+	bool is_package = be_starts(file.data, package);
 	if (vendor != VENDORS)
 		be_buf_add(&found[vendor], file.data, file.len);
-	else if ((be_ends(path, ".deb") || (file.len > 6 && memcmp(file.data, "070701", 6) == 0)) &&
-		 read_archive(path, cache, found, err) != 0)
+	else if ((is_package || be_starts(file.data, cpio)) && read_archive(path, is_package, cache, found, err) != 0)
 		return -1;
 	return found[INTEL].len || found[AMD].len ? 0 : no_microcode(path, err);
 }
@@ -115,6 +116,11 @@ static int write_member(struct be_segment *segment, const struct be_cache *cache
 		if (found[v].len && be_cpio_text(&cpio, vendors[v].member, 0644, found[v].data, found[v].len, err) != 0)
 			return -1;
 	return be_cpio_close(&cpio, &segment->object, &segment->unpacked, err);
+}
+
+bool be_ucode_is_package(const char *ucode)
+{
+	return (be_streq(ucode, "intel-microcode") || be_streq(ucode, "amd64-microcode")) && !be_exists(ucode);
 }
 
 int be_segment_ucode(struct be_segment *segment, const struct be_cache *cache, const char *path, struct be_error *err)

@@ -9,6 +9,8 @@
 
 #define BE_UCODE_MEMBER "microcode"
 
+/* Is @ucode, what --ucode takes, one of Debian's two packages? A file of that name is a file. */
+bool be_ucode_is_package(const char *ucode);
 /*
  * Makes the member from the file @path: Debian's package intel-microcode or amd64-microcode, an early initrd of another
  * tool, or one of the vendors' containers. An error when it holds no microcode.

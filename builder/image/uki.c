@@ -26,13 +26,11 @@ int be_uki_fetch(struct be_build *build, struct be_error *err)
 {
 	struct be_uki *uki = &build->uki;
 	/* Of a manifest that is built again it is known. */
-	if (!uki->packages.n && be_apt_show(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
+	if (be_apt_fetch_one(&build->suite, BE_UKI_PACKAGE, &uki->packages, err) != 0)
 		return be_hint(err,
 			       "--uki needs the package " BE_UKI_PACKAGE " of the image's suite; Debian 12 and later "
 			       "have it");
 	uki->stub = (struct be_deb){ .package = &uki->packages.v[0], .tree = BE_TREE_INIT };
-	if (be_apt_fetch(&build->suite, &uki->stub.package, 1, err) != 0)
-		return -1;
 	return be_deb_unpack(&uki->stub, &build->cache, err);
 }
 

@@ -2,8 +2,9 @@
  * Debian packages by way of the machine's own mirror, resolved and fetched by apt on private state: no privilege, no
  * installation, nothing of the machine's package state is read but where its mirror is.
  *
- * A suite is used with its security archive, where it has one: what a machine of that release would run with. The
- * -updates and backports archives are left out, so that a suite's name says which packages there can be.
+ * A suite is used with its security archive, where it has one: what a machine of that release would run with; of both
+ * the component main, and non-free-firmware where there is such. The -updates and backports archives are left out, so
+ * that a suite's name says which packages there can be.
  *
  * Package lists are fetched when the cache has none, when the machine's own lists are newer (somebody ran apt-get
  * update), and when the mirror no longer has an archive that they name.
@@ -17,7 +18,6 @@
 struct be_suite {
 	char *name;               /* code name: trixie */
 	char *dir;                /* its folder in the cache: lists, apt's configuration */
-	const char *components;   /* beside main, or NULL */
 	char lists[BE_HASH_TEXT]; /* hash of the signed Release files: what the lists said */
 	bool fresh;               /* the lists were fetched by this process */
 	_Atomic bool gone; /* a download failed: the lists may name what the mirror no longer has; set by any thread */
@@ -27,9 +27,6 @@ struct be_suite {
 /* @wish NULL: the newest stable release that the mirror offers and the keyring knows. */
 int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
 		  struct be_error *err) BE_MUST_CHECK;
-/* The same with the component that Debian 12 and later have for firmware; it has lists of its own. */
-int be_suite_open_firmware(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
-			   const char *wish, struct be_error *err) BE_MUST_CHECK;
 /* Can @name be one of a release? It becomes part of a path. */
 bool be_suite_name_is_sane(const char *name);
 /* A release by its name alone, without lists: for packages that are known already. */
@@ -71,6 +68,10 @@ int be_apt_show(const struct be_suite *suite, const char *name, struct be_packag
 /* Makes sure that the cache holds the archives of these packages, verified by their hash. */
 int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, size_t n,
 		 struct be_error *err) BE_MUST_CHECK;
+
+/* The same of the package @name alone, the one in @packages; where none is in there the suite's is added. */
+int be_apt_fetch_one(struct be_suite *suite, const char *name, struct be_packages *packages,
+		     struct be_error *err) BE_MUST_CHECK;
 
 /* Of these packages fetches those that the suite has with that very hash; which these were the cache tells. */
 int be_apt_fetch_known(struct be_suite *suite, struct be_package *const *packages, size_t n,

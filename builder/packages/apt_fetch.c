@@ -103,3 +103,11 @@ int be_apt_fetch(struct be_suite *suite, struct be_package *const *packages, siz
 	be_remove_tree(dir, &ignored);
 	return rc;
 }
+
+int be_apt_fetch_one(struct be_suite *suite, const char *name, struct be_packages *packages, struct be_error *err)
+{
+	if (!packages->n && be_apt_show(suite, name, packages, err) != 0)
+		return -1;
+	struct be_package *package = &packages->v[0];
+	return be_apt_fetch(suite, &package, 1, err);
+}

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "builder/packages/apt.h"
 
-#define RULES "resolve-1" /* changes when the same question may get another answer */
+#define RULES "resolve-2" /* changes when the same question may get another answer */
 
 static void package_free(struct be_package *package)
 {
@@ -200,8 +200,10 @@ static int ask_apt(const struct be_suite *suite, const struct be_strv *names, st
 	be_strv_add_all(&args, names);
 	if (be_apt_run(&run, config, "apt-get", &args, err) != 0) {
 		be_wrap(err, "resolving the packages in %s", suite->name);
-		return be_hint(err, "a package that the release does not have cannot go into the image: choose another "
-				    "suite, or give the program by itself");
+		return be_hint(err,
+			       "a package that the release does not have cannot go into the image: choose another "
+			       "suite (firmware is packaged from Debian 12 on), or give what it holds by --program "
+			       "NAME=PATH (firmware=DIR)");
 	}
 	if (read_uris(run.out.data, &specs, &hashes, err) != 0 || show(suite, &specs, stanzas, err) != 0)
 		return -1;

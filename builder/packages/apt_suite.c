@@ -10,16 +10,16 @@
 #include "builder/packages/apt.h"
 
 #define KEYRING "/usr/share/keyrings/debian-archive-keyring.gpg"
+#define FIRMWARE "non-free-firmware" /* Debian 12 and later have this component */
 #define MACHINE_LISTS "/var/lib/apt/lists"
 #define OUTPUT_MAX (64u << 20)
 #define RELEASE_MAX (4u << 20)
 
 /* URIs as the machine's sources have them. */
 struct mirror {
-	char *main, *security;  /* security may be NULL */
-	char *codename;         /* the machine's own release */
-	bool trusted;           /* its signature is not asked for */
-	const char *components; /* beside main, or NULL */
+	char *main, *security; /* security may be NULL */
+	char *codename;        /* the machine's own release */
+	bool trusted;          /* its signature is not asked for */
 };
 
 static void mirror_free(struct mirror *mirror)
@@ -100,20 +100,21 @@ static bool has_security(const char *suite)
 	return !be_streq(suite, "sid") && !be_streq(suite, "unstable") && !be_streq(suite, "experimental");
 }
 
-enum lists { RELEASE_ONLY, PACKAGES };
+enum lists { RELEASE_ONLY, MAIN, MAIN_AND_FIRMWARE };
 
 static int write_sources(const char *dir, const struct mirror *mirror, const char *suite, enum lists lists,
 			 struct be_error *err)
 {
 	be_autobuf struct be_buf text = { 0 };
 	be_autofree char *path = be_strf("%s/sources.list", dir);
-	be_autofree char *components = mirror->components ? be_strf("main %s", mirror->components) : be_strdup("main");
+	/* Of a release that does not have it apt leaves it out. */
+	const char *components = lists == MAIN_AND_FIRMWARE ? "main " FIRMWARE : "main";
 	if (mirror->trusted) /* what a snapshot signed has long expired */
 		be_buf_addf(&text, "deb [trusted=yes check-valid-until=no] %s %s %s\n", mirror->main, suite,
 			    components);
 	else
 		be_buf_addf(&text, "deb [signed-by=%s] %s %s %s\n", KEYRING, mirror->main, suite, components);
-	if (lists == PACKAGES && mirror->security && has_security(suite))
+	if (lists != RELEASE_ONLY && mirror->security && has_security(suite))
 		be_buf_addf(&text, "deb [signed-by=%s] %s %s-security %s\n", KEYRING, mirror->security, suite,
 			    components);
 	return be_write_file(path, text.data, text.len, 0644, err);
@@ -170,6 +171,17 @@ static int update(const char *dir, const struct mirror *mirror, const char *suit
 	return be_apt_run(&run, config, "apt-get", &args, err);
 }
 
+/* A mirror may have been made of main alone, whatever the signed index that it copied names. */
+static int update_packages(const char *dir, const struct mirror *mirror, const char *suite, struct be_error *err)
+{
+	if (update(dir, mirror, suite, MAIN_AND_FIRMWARE, err) == 0)
+		return 0;
+	if (!strstr(err->text, "/" FIRMWARE "/") || be_interrupted(err) != 0)
+		return -1;
+	*err = (struct be_error)BE_ERROR_INIT;
+	return update(dir, mirror, suite, MAIN, err);
+}
+
 /* The signed Release files that apt has verified and kept, sorted. */
 static int release_files(const char *dir, struct be_strv *paths)
 {
@@ -183,25 +195,26 @@ static int release_files(const char *dir, struct be_strv *paths)
 	return paths->n ? 0 : -1;
 }
 
-/* When the machine's own lists were last fetched: apt takes its lock and its folder for partial files then. */
-static char *machine_stamp(void)
+/* Which lists are asked for, and when the machine's own were last fetched: apt takes its lock and its folder for
+ * partial files then. */
+static char *make_stamp(void)
 {
 	struct stat lists = { 0 }, partial = { 0 };
 	if (stat(MACHINE_LISTS, &lists) != 0 || stat(MACHINE_LISTS "/partial", &partial) != 0)
-		return be_strdup("none");
-	return be_strf("%lld %lld", (long long)lists.st_mtime, (long long)partial.st_mtime);
+		return be_strdup("main " FIRMWARE);
+	return be_strf("main " FIRMWARE " %lld %lld", (long long)lists.st_mtime, (long long)partial.st_mtime);
 }
 
 static bool stamp_is_current(const char *dir)
 {
 	struct be_root root = { .prefix = (char *)dir };
-	be_autofree char *kept = be_root_text(&root, "/stamp"), *stamp = machine_stamp();
+	be_autofree char *kept = be_root_text(&root, "/stamp"), *stamp = make_stamp();
 	return be_streq(kept, stamp);
 }
 
 static int write_stamp(const char *dir, struct be_error *err)
 {
-	be_autofree char *path = be_strf("%s/stamp", dir), *stamp = machine_stamp();
+	be_autofree char *path = be_strf("%s/stamp", dir), *stamp = make_stamp();
 	return be_write_file(path, stamp, strlen(stamp), 0644, err);
 }
 
@@ -310,8 +323,6 @@ static int hash_lists(struct be_suite *suite, struct be_error *err)
 	be_autostrv struct be_strv files = { 0 };
 	be_autohash struct be_hash hash = { 0 };
 	be_hash_start(&hash);
-	if (suite->components)
-		be_hash_adds(&hash, suite->components);
 	if (release_files(suite->dir, &files) != 0)
 		return be_fail(err, "%s: no package lists of %s", suite->dir, suite->name);
 	for (size_t i = 0; i < files.n; i++)
@@ -327,8 +338,7 @@ static int fetch_lists(struct be_suite *suite, struct be_error *err)
 	be_progress_note(suite->progress, "fetching the package lists of %s", suite->name);
 	if (find_mirror(&mirror, err) != 0)
 		return -1;
-	mirror.components = suite->components;
-	if (update(suite->dir, &mirror, suite->name, PACKAGES, err) != 0) {
+	if (update_packages(suite->dir, &mirror, suite->name, err) != 0) {
 		be_wrap(err, "fetching the package lists of %s from %s", suite->name, mirror.main);
 		if (be_disk_is_full(err))
 			return be_cache_hint(suite->cache, err);
@@ -349,8 +359,10 @@ bool be_suite_name_is_sane(const char *name)
 	return *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name);
 }
 
-static int open_suite(struct be_suite *suite, const char *wish, struct be_error *err)
+int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
+		  struct be_error *err)
 {
+	*suite = (struct be_suite){ .cache = cache, .progress = progress };
 	if (wish && !be_suite_name_is_sane(wish)) {
 		be_fail_usage(err, "suite: \"%s\" is no name of a Debian release", wish);
 		return be_hint(err, "give a code name such as trixie");
@@ -358,8 +370,7 @@ static int open_suite(struct be_suite *suite, const char *wish, struct be_error 
 	suite->name = wish && !is_moving_name(wish) ? be_strdup(wish) : find_codename(suite->cache, wish, err);
 	if (!suite->name)
 		return -1;
-	suite->dir = be_strf("%s/suites/%s%s%s", suite->cache->dir, suite->name, suite->components ? "+" : "",
-			     suite->components ? suite->components : "");
+	suite->dir = be_strf("%s/suites/%s", suite->cache->dir, suite->name);
 	be_autofd int lock = be_suite_lock(suite, err);
 	if (lock < 0)
 		return -1;
@@ -371,20 +382,6 @@ static int open_suite(struct be_suite *suite, const char *wish, struct be_error 
 	if (rc != 0 && !be_exists(stamp)) /* a suite that never was: its name may be misspelt */
 		be_remove_tree(suite->dir, &ignored);
 	return rc;
-}
-
-int be_suite_open(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress, const char *wish,
-		  struct be_error *err)
-{
-	*suite = (struct be_suite){ .cache = cache, .progress = progress };
-	return open_suite(suite, wish, err);
-}
-
-int be_suite_open_firmware(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
-			   const char *wish, struct be_error *err)
-{
-	*suite = (struct be_suite){ .cache = cache, .progress = progress, .components = "non-free-firmware" };
-	return open_suite(suite, wish, err);
 }
 
 void be_suite_locked(struct be_suite *suite, const struct be_cache *cache, struct be_progress *progress,
@@ -427,7 +424,7 @@ int be_suite_mirror(struct be_suite *suite, const struct be_cache *cache, struct
 	if (lock < 0)
 		return -1;
 	be_progress_note(progress, "fetching the package lists of %s from %s", name, url);
-	return update(suite->dir, &mirror, name, PACKAGES, err) == 0 ? 0 : be_wrap(err, "%s %s", url, name);
+	return update_packages(suite->dir, &mirror, name, err) == 0 ? 0 : be_wrap(err, "%s %s", url, name);
 }
 
 void be_suite_close(struct be_suite *suite)

@@ -170,6 +170,21 @@ bool be_closure_take_library(struct be_closure *closure, const char *library)
 	return false;
 }
 
+/* Takes what the package, if it is read, has below @folder. Returns how many entries these are. */
+static size_t take_tree(struct be_closure *closure, size_t package, const char *folder)
+{
+	const struct be_tree *tree = &closure->debs[package].tree;
+	be_autofree char *prefix = be_strf("%s/", folder);
+	size_t n = 0;
+	for (size_t i = 0; closure->chosen[package] && i < tree->n; i++) {
+		if (!be_starts(tree->entries[i].path, prefix))
+			continue;
+		take(closure, tree->entries[i].path, 0);
+		n++;
+	}
+	return n;
+}
+
 bool be_closure_take_below(struct be_closure *closure, const char *path)
 {
 	struct be_spot spot = find(closure, path);
@@ -177,25 +192,38 @@ bool be_closure_take_below(struct be_closure *closure, const char *path)
 		return false;
 	if (!spot.entry || spot.entry->type != BE_ENTRY_DIR)
 		return true;
-	be_autofree char *prefix = be_strf("%s/", path);
-	for (size_t i = 0; i < closure->packages->n; i++) {
-		const struct be_tree *tree = &closure->debs[i].tree;
-		for (size_t k = 0; closure->chosen[i] && k < tree->n; k++)
-			if (be_starts(tree->entries[k].path, prefix))
-				take(closure, tree->entries[k].path, 0);
-	}
+	for (size_t i = 0; i < closure->packages->n; i++)
+		take_tree(closure, i, path);
 	return true;
+}
+
+static size_t package_named(const struct be_packages *packages, const char *name)
+{
+	size_t i = 0;
+	while (i < packages->n && !be_streq(packages->v[i].name, name))
+		i++;
+	return i;
 }
 
 static size_t package_of(const struct be_packages *packages, const char *name)
 {
-	for (size_t i = 0; i < packages->n; i++)
-		if (be_streq(packages->v[i].name, name))
-			return i;
-	for (size_t i = 0; i < packages->n; i++)
+	size_t i = package_named(packages, name);
+	if (i < packages->n)
+		return i;
+	for (i = 0; i < packages->n; i++)
 		if (be_strv_has(&packages->v[i].provides, name))
 			return i;
 	return packages->n;
+}
+
+int be_closure_take_package(struct be_closure *closure, const char *name, const char *folder, struct be_error *err)
+{
+	be_autofree bool *want = be_alloc(closure->packages->n + 1);
+	size_t package = package_named(closure->packages, name);
+	if (package == closure->packages->n)
+		return 0;
+	want[package] = true;
+	return read_packages(closure, want, err) != 0 ? -1 : take_tree(closure, package, folder) > 0;
 }
 
 /* Marks in @want the nearest packages that are not read yet, going from those in @from along their dependencies one

@@ -34,6 +34,10 @@ int be_closure_start(struct be_closure *closure, struct be_error *err) BE_MUST_C
 bool be_closure_take(struct be_closure *closure, const char *path);
 /* The same; a folder is taken with everything below it. */
 bool be_closure_take_below(struct be_closure *closure, const char *path);
+/* Reads the package @name and chooses all that it has below @folder. Returns 1, 0 when there is nothing or no package
+ * of that name, or -1. */
+int be_closure_take_package(struct be_closure *closure, const char *name, const char *folder,
+			    struct be_error *err) BE_MUST_CHECK;
 /* Chooses what the loader finds for a DT_NEEDED without a path, or the interpreter at an absolute path. */
 bool be_closure_take_library(struct be_closure *closure, const char *library);
 /* Reads the nearest packages not read yet, seen from those named. Returns 1, 0 when there are none left, or -1. */

@@ -8,6 +8,7 @@
 #include "builder/packages/deb_closure.h"
 #include "builder/packages/json_list.h"
 
+#define FIRMWARE "usr/lib/firmware"
 #define RULES "select-2" /* changes when the same packages and names may lead to other files */
 
 void be_selection_free(struct be_selection *selection)
@@ -152,6 +153,22 @@ static int take_libraries(struct be_closure *closure, const struct be_strv *libr
 	return 0;
 }
 
+static int take_firmware(struct be_closure *closure, const struct be_strv *packages, struct be_error *err)
+{
+	for (size_t i = 0; i < packages->n; i++) {
+		int found = be_closure_take_package(closure, packages->v[i], FIRMWARE, err);
+		if (found < 0)
+			return -1;
+		if (!found) {
+			be_fail(err, "firmware: package %s of %s holds no /" FIRMWARE, packages->v[i],
+				closure->suite->name);
+			return be_hint(err,
+				       "name the package that has the files, or give them by --program firmware=DIR");
+		}
+	}
+	return 0;
+}
+
 static int select_files(struct be_closure *closure, const struct be_select_request *request,
 			struct be_selection *selection, struct be_error *err)
 {
@@ -161,7 +178,8 @@ static int select_files(struct be_closure *closure, const struct be_select_reque
 	for (size_t i = 0; i < request->files.n; i++)
 		if (take_file(closure, request->files.v[i], &far, err) != 0)
 			return -1;
-	if (take_far_matches(closure, &far, selection, err) != 0 ||
+	if (take_firmware(closure, &request->firmware, err) != 0 ||
+	    take_far_matches(closure, &far, selection, err) != 0 ||
 	    take_libraries(closure, &request->libraries, selection, err) != 0)
 		return -1;
 	return be_closure_finish(closure, err);
@@ -260,6 +278,7 @@ static void selection_key(const struct be_select_request *request, char key[BE_H
 	hash_list(&hash, &request->programs);
 	hash_list(&hash, &request->files);
 	hash_list(&hash, &request->libraries);
+	hash_list(&hash, &request->firmware);
 	be_hash_end(&hash, key);
 }
 

@@ -30,6 +30,7 @@ struct be_select_request {
 	struct be_deb *debs;            /* one a package; keeps what is read, so that packing need not read it again */
 	struct be_strv programs, files; /* as in the plan's image (SCHEMA.md, section 2) */
 	struct be_strv libraries;       /* needed by programs that are in no package; may be absent */
+	struct be_strv firmware;        /* packages whose /usr/lib/firmware is taken whole */
 };
 /* The answer that the cache has to the same question. */
 bool be_select_recall(const struct be_select_request *request, struct be_selection *selection);

@@ -151,7 +151,7 @@ static int check_missing(const struct be_givens *givens, const struct be_node *p
 	const struct be_node *list = listed(plan);
 	for (size_t i = 0; list && i < list->n; i++) {
 		const char *name = be_get_str(list->items[i], "name", "");
-		if (find(givens, name))
+		if (find(givens, name) || be_get(list->items[i], "packages"))
 			continue;
 		if (err->text[0])
 			be_error_print(err, "mkbenchenv build");
@@ -185,6 +185,14 @@ int be_givens_open(struct be_givens *givens, const struct be_node *plan, const s
 		if (be_givens_follow(givens, i, err) != 0)
 			return be_wrap(err, "--program %s", givens->v[i].name);
 	return 0;
+}
+
+void be_givens_packages(const struct be_givens *givens, const struct be_node *plan, struct be_strv *packages)
+{
+	const struct be_node *list = listed(plan);
+	for (size_t i = 0; list && i < list->n; i++)
+		if (!find(givens, be_get_str(list->items[i], "name", "")))
+			be_get_strv(list->items[i], "packages", packages);
 }
 
 void be_givens_leave_out(const struct be_givens *givens, struct be_strv *programs)

@@ -54,11 +54,14 @@ void be_givens_free(struct be_givens *givens);
 /*
  * Reads what @programs ("NAME=PATH") give for the plan. Errors of status BE_USAGE: NAME is nothing that the plan needs
  * (with the nearest name that it does), PATH is missing, for another architecture, or holds what no image can; and of
- * each program that is needed and not given, what it is. Of several such all but the last are printed at once.
+ * each program that is needed, not given and in no package, what it is. Of several such all but the last are printed at
+ * once.
  */
 int be_givens_open(struct be_givens *givens, const struct be_node *plan, const struct be_strv *programs,
 		   struct be_error *err) BE_MUST_CHECK;
 
+/* Adds the packages that stand for what the plan's image.given names and nobody gave: `packages:` there. */
+void be_givens_packages(const struct be_givens *givens, const struct be_node *plan, struct be_strv *packages);
 /* Takes what is given out of the names of programs to be looked for in packages. */
 void be_givens_leave_out(const struct be_givens *givens, struct be_strv *programs);
 /* be_select_recall and be_select with the libraries that are needed; what no package has is taken from this machine. */

@@ -144,10 +144,12 @@ static void want_object(struct writer *writer, const char *what, const char *sha
 }
 
 /* Whether nothing else in a bundle can stand for the member. */
-static bool is_needed(const char *name, const char *source)
+static bool is_needed(const struct writer *writer, const char *name, const char *source)
 {
-	if (be_streq(name, "guest") || be_streq(name, BE_UCODE_MEMBER))
+	if (be_streq(name, "guest"))
 		return true;
+	if (be_streq(name, BE_UCODE_MEMBER)) /* of a file, which is known by its hash alone; else of a package */
+		return be_lock_text(writer->pack->lock, "ucode") != NULL;
 	return be_streq(name, "modules") && !be_streq(source, "debian") && !be_streq(source, "package");
 }
 
@@ -162,7 +164,7 @@ static void want_members(struct writer *writer, const char *source)
 		if (find_object(writer, sha256, "initrd.img", be_get_int(item, "offset", 0),
 				be_get_int(item, "size", 0)))
 			continue;
-		if (is_needed(name, source))
+		if (is_needed(writer, name, source))
 			lacks(writer, name, sha256);
 		else
 			missing++;
@@ -312,7 +314,7 @@ static int find_all(struct writer *writer, struct be_packages *packages, struct 
 	if (!name || !be_suite_name_is_sane(name))
 		return be_fail_usage(err, "manifest: lock.suite names no Debian release");
 	if (be_lock_packages(lock, &none, packages, &named, err) != 0 || be_lock_kernel(lock, kernel, err) != 0 ||
-	    be_lock_stub(lock, kernel, err) != 0)
+	    be_lock_package(lock, "ucode", kernel, err) != 0 || be_lock_package(lock, "stub", kernel, err) != 0)
 		return -1;
 	be_autofree struct be_package **wanted = be_alloc((packages->n + kernel->n + 1) * sizeof(struct be_package *));
 	for (size_t i = 0; i < packages->n; i++)

@@ -88,10 +88,10 @@ int be_lock_kernel(const struct be_lock *lock, struct be_packages *packages, str
 	return 0;
 }
 
-int be_lock_stub(const struct be_lock *lock, struct be_packages *packages, struct be_error *err)
+int be_lock_package(const struct be_lock *lock, const char *key, struct be_packages *packages, struct be_error *err)
 {
-	const struct be_node *stub = be_get_path(lock->manifest, "lock.stub");
-	return stub ? add_package(stub, packages, err) : 0;
+	const struct be_node *item = be_get(be_get(lock->manifest, "lock"), key);
+	return item && item->kind != BE_SCALAR ? add_package(item, packages, err) : 0;
 }
 
 void be_lock_differs(struct be_lock *lock, const char *help, const char *fmt, ...)

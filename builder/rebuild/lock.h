@@ -25,8 +25,10 @@ int be_lock_packages(const struct be_lock *lock, const struct be_strv *names, st
 		     size_t *named, struct be_error *err) BE_MUST_CHECK;
 /* Debian's kernel: its package and the parts; none for a kernel of another source. */
 int be_lock_kernel(const struct be_lock *lock, struct be_packages *packages, struct be_error *err) BE_MUST_CHECK;
-/* The package of a unified image's stub; none where there is no such image. */
-int be_lock_stub(const struct be_lock *lock, struct be_packages *packages, struct be_error *err) BE_MUST_CHECK;
+/* The one package that `lock.KEY` states: "stub" of a unified image, "ucode" of microcode. None is there where the
+ * image has no such part, or has it from a file. */
+int be_lock_package(const struct be_lock *lock, const char *key, struct be_packages *packages,
+		    struct be_error *err) BE_MUST_CHECK;
 const char *be_lock_suite(const struct be_lock *lock);
 /* `lock.KEY` as a text, or NULL: be_lock_text(lock, "kernel.source"). */
 const char *be_lock_text(const struct be_lock *lock, const char *key);

@@ -3,12 +3,19 @@
 
 #include <string.h>
 
+#include "builder/image/ucode.h"
 #include "builder/kernel/modules.h"
 #include "builder/packages/deb.h"
 
 static const struct be_node *image_of(const struct be_build *build)
 {
 	return be_get(build->request->plan, "image");
+}
+
+static bool is_there(const struct be_build *build, const struct be_package *package)
+{
+	be_autoobject struct be_object object = { .path = NULL };
+	return be_cache_object(&build->cache, package->sha256, &object);
 }
 
 /* The kernel was a bare image or came from a build tree: it is known by its hash alone. */
@@ -51,44 +58,57 @@ static int given_kernel(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
+/* What the lock states, but no package for what a file was given for. */
+static int read_lock(struct be_build *build, const struct be_strv *names, struct be_packages *kernel,
+		     struct be_error *err)
+{
+	const struct be_build_request *request = build->request;
+	const struct be_lock *lock = request->lock;
+	bool file = request->ucode && !be_ucode_is_package(request->ucode);
+	if (be_lock_packages(lock, names, &build->packages, &build->named, err) != 0 ||
+	    (!request->kernel && be_lock_kernel(lock, kernel, err) != 0) ||
+	    (!file && be_lock_package(lock, "ucode", &build->ucode.packages, err) != 0))
+		return -1;
+	return be_lock_package(lock, "stub", &build->uki.packages, err);
+}
+
+static int fetch_all(struct be_build *build, const struct be_packages *kernel, struct be_error *err)
+{
+	const struct be_packages *const parts[] = { &build->packages, kernel, &build->ucode.packages,
+						    &build->uki.packages };
+	size_t n = 0, total = 0;
+	for (size_t i = 0; i < BE_ARRAY_LEN(parts); i++)
+		total += parts[i]->n;
+	be_autofree struct be_package **wanted = be_alloc((total + 1) * sizeof(struct be_package *));
+	for (size_t i = 0; i < BE_ARRAY_LEN(parts); i++)
+		for (size_t k = 0; k < parts[i]->n; k++)
+			wanted[n++] = &parts[i]->v[k];
+	return be_lock_fetch(build->request->lock, &build->suite, wanted, n, err);
+}
+
 /* Fills the packages, and the kernel unless it is Debian's and not there. */
 static int locked_inputs(struct be_build *build, const struct be_strv *names, struct be_error *err)
 {
-	struct be_lock *lock = build->request->lock;
 	be_autopackages struct be_packages kernel = { 0 };
-	if (be_lock_packages(lock, names, &build->packages, &build->named, err) != 0 ||
-	    be_lock_kernel(lock, &kernel, err) != 0 || be_lock_stub(lock, &build->uki.packages, err) != 0)
-		return -1;
-	size_t n = 0, total = build->packages.n + kernel.n + build->uki.packages.n;
-	be_autofree struct be_package **wanted = be_alloc((total + 1) * sizeof(struct be_package *));
-	for (size_t i = 0; i < build->packages.n; i++)
-		wanted[n++] = &build->packages.v[i];
-	for (size_t i = 0; !build->request->kernel && i < kernel.n; i++)
-		wanted[n++] = &kernel.v[i];
-	for (size_t i = 0; i < build->uki.packages.n; i++)
-		wanted[n++] = &build->uki.packages.v[i];
-	if (be_lock_fetch(lock, &build->suite, wanted, n, err) != 0)
+	if (read_lock(build, names, &kernel, err) != 0 || fetch_all(build, &kernel, err) != 0)
 		return -1;
 	if (build->request->kernel)
 		return given_kernel(build, err);
 	if (!kernel.n)
 		return stored_kernel(build, err);
-	for (size_t i = 0; i < kernel.n; i++) {
-		be_autoobject struct be_object object = { .path = NULL };
-		if (!be_cache_object(&build->cache, kernel.v[i].sha256, &object))
+	for (size_t i = 0; i < kernel.n; i++)
+		if (!is_there(build, &kernel.v[i]))
 			return 0;
-	}
 	be_kernel_of_packages(&build->kernel, &build->suite, &kernel);
 	return 0;
 }
 
 /* Moves the package @name out of @from. */
-static bool take_package(struct be_packages *from, const char *name, const struct be_cache *cache,
+static bool take_package(const struct be_build *build, struct be_packages *from, const char *name,
 			 struct be_package *out)
 {
 	for (size_t i = 0; i < from->n; i++) {
-		be_autoobject struct be_object object = { .path = NULL };
-		if (!be_streq(from->v[i].name, name) || !be_cache_object(cache, from->v[i].sha256, &object))
+		if (!be_streq(from->v[i].name, name) || !is_there(build, &from->v[i]))
 			continue;
 		*out = from->v[i];
 		from->v[i] = (struct be_package){ 0 };
@@ -123,19 +143,20 @@ static int nearest_packages(struct be_build *build, const struct be_strv *names,
 {
 	struct be_lock *lock = build->request->lock;
 	be_autopackages struct be_packages locked = build->packages, current = { 0 };
+	be_autostrv struct be_strv all = { 0 };
+	be_strv_add_all(&all, names);
+	be_givens_packages(&build->given, build->request->plan, &all);
 	build->packages = (struct be_packages){ 0 };
 	build->named = 0;
-	if (be_apt_resolve(&build->suite, names, &current, err) != 0)
+	if (be_apt_resolve(&build->suite, &all, &current, err) != 0)
 		return -1;
-	for (size_t i = 0; i < locked.n; i++) {
-		be_autoobject struct be_object object = { .path = NULL };
-		if (!be_cache_object(&build->cache, locked.v[i].sha256, &object))
+	for (size_t i = 0; i < locked.n; i++)
+		if (!is_there(build, &locked.v[i]))
 			note_package(lock, &locked.v[i], find_package(&current, locked.v[i].name));
-	}
 	build->packages.v = be_alloc((locked.n + current.n + 1) * sizeof(*build->packages.v));
 	for (size_t i = 0; i < current.n; i++) {
 		struct be_package *to = &build->packages.v[build->packages.n++];
-		if (!take_package(&locked, current.v[i].name, &build->cache, to)) {
+		if (!take_package(build, &locked, current.v[i].name, to)) {
 			*to = current.v[i];
 			current.v[i] = (struct be_package){ 0 };
 		}
@@ -144,7 +165,7 @@ static int nearest_packages(struct be_build *build, const struct be_strv *names,
 	}
 	for (size_t i = 0; i < locked.n; i++)
 		if (locked.v[i].name &&
-		    take_package(&locked, locked.v[i].name, &build->cache, &build->packages.v[build->packages.n]))
+		    take_package(build, &locked, locked.v[i].name, &build->packages.v[build->packages.n]))
 			build->packages.n++;
 	return 0;
 }
@@ -162,16 +183,14 @@ static int nearest_kernel(struct be_build *build, struct be_error *err)
 	return 0;
 }
 
-/* Without it in the packages it is looked for in the suite. */
-static void nearest_stub(struct be_build *build)
+/* The package of one part, @what, that cannot be had: without it the suite's is taken. */
+static void nearest_package(struct be_build *build, struct be_packages *one, const char *what)
 {
-	be_autoobject struct be_object object = { .path = NULL };
-	struct be_packages *stub = &build->uki.packages;
-	if (!stub->n || be_cache_object(&build->cache, stub->v[0].sha256, &object))
+	if (!one->n || is_there(build, &one->v[0]))
 		return;
-	be_strv_addf(&build->request->lock->drifts, "stub of the unified image: %s %s asked, the suite's built",
-		     stub->v[0].name, stub->v[0].version);
-	be_packages_free(stub);
+	be_strv_addf(&build->request->lock->drifts, "%s: %s %s asked, the suite's built", what, one->v[0].name,
+		     one->v[0].version);
+	be_packages_free(one);
 }
 
 static int nearest(struct be_build *build, const struct be_strv *names, struct be_error *err)
@@ -182,8 +201,22 @@ static int nearest(struct be_build *build, const struct be_strv *names, struct b
 	if (be_suite_open(&build->suite, &build->cache, &build->progress, name, err) != 0)
 		return -1;
 	be_strv_free(&lock->absent);
-	nearest_stub(build);
+	nearest_package(build, &build->uki.packages, "stub of the unified image");
+	nearest_package(build, &build->ucode.packages, "microcode");
 	return nearest_packages(build, names, err) != 0 ? -1 : nearest_kernel(build, err);
+}
+
+/* Files of these packages were given to the manifest's image, so that its lock does not have the packages. */
+static void name_given(struct be_build *build)
+{
+	be_autostrv struct be_strv names = { 0 };
+	be_givens_packages(&build->given, build->request->plan, &names);
+	for (size_t i = 0; i < names.n; i++)
+		if (!find_package(&build->packages, names.v[i]))
+			be_strv_addf(&build->request->lock->absent,
+				     "package %s is not in the manifest's lock: its files were given, give them by "
+				     "--program firmware=DIR",
+				     names.v[i]);
 }
 
 /* Dependencies decide in which order packages are looked into; a lock does not state them, the archives do. */
@@ -211,6 +244,7 @@ int be_lock_inputs(struct be_build *build, struct be_error *err)
 	be_suite_locked(&build->suite, &build->cache, &build->progress, suite);
 	if (locked_inputs(build, &names, err) != 0)
 		return -1;
+	name_given(build);
 	if (lock->absent.n && lock->allow_drift && nearest(build, &names, err) != 0)
 		return -1;
 	if (be_lock_check(lock, err) != 0 || read_depends(build, err) != 0)

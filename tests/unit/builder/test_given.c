@@ -230,6 +230,26 @@ Test(given, missing)
 	stop(&t);
 }
 
+/* What packages stand for need not be given; what is given they do not stand for. */
+Test(given, packages_that_stand_for_it)
+{
+	static const char text[] =
+		"image:\n"
+		"  given: [{name: firmware, path: /usr/lib/firmware, packages: [firmware-x, firmware-y]}]\n";
+	for (int given = 0; given < 2; given++) {
+		struct trial t;
+		be_autostrv struct be_strv packages = { 0 };
+		start(&t, text, "mkdir fw; echo x >fw/x.bin");
+		if (given)
+			give(&t, "firmware", "fw");
+		cr_expect_eq(open_given(&t), 0, "%s", t.err.text);
+		be_givens_packages(&t.givens, t.plan, &packages);
+		cr_expect_eq(packages.n, given ? 0 : 2);
+		cr_expect(given || be_streq(packages.v[1], "firmware-y"));
+		stop(&t);
+	}
+}
+
 Test(given, a_file_where_a_folder_belongs)
 {
 	expect_refused(plan_text, "cp /bin/true x", "suite", "x",

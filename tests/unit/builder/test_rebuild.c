@@ -54,6 +54,24 @@ Test(lock, odd_packages_are_refused)
 	}
 }
 
+/* A part that is in a package by itself; what came from a file has a hash and no package. */
+Test(lock, a_package_of_its_own)
+{
+	static const char stub[] = "{name: stub, version: '1', architecture: amd64, size: 1, sha256: " HASH "}";
+	be_autofree char *text = be_strf("lock:\n  stub: %s\n  ucode: %s\n  odd: {sha256: %s}\n", stub, HASH, HASH);
+	be_autonode struct be_node *manifest = load(text);
+	struct be_lock lock = { .manifest = manifest };
+	be_autopackages struct be_packages packages = { 0 };
+	struct be_error err = BE_ERROR_INIT;
+	cr_expect_eq(be_lock_package(&lock, "ucode", &packages, &err), 0, "%s", err.text);
+	cr_expect_eq(be_lock_package(&lock, "absent", &packages, &err), 0, "%s", err.text);
+	cr_expect_eq(packages.n, 0);
+	cr_expect_eq(be_lock_package(&lock, "stub", &packages, &err), 0, "%s", err.text);
+	cr_expect(packages.n == 1 && be_streq(packages.v[0].name, "stub"));
+	cr_expect_eq(be_lock_package(&lock, "odd", &packages, &err), -1);
+	cr_expect_eq(err.status, BE_USAGE);
+}
+
 Test(lock, a_difference_is_absent_or_a_drift)
 {
 	struct be_error err = BE_ERROR_INIT;

@@ -172,3 +172,82 @@ Test(select, a_missing_library_is_named)
 				   "liba.so.1.2 of package liba: in none of the packages that it depends on");
 	done(&q);
 }
+
+struct firmware {
+	struct bench b;
+	struct be_deb debs[3];
+	struct be_select_request request;
+	struct be_selection selection;
+	struct be_error err;
+};
+
+/* nic and gpu have firmware, doc has none; @named of them are those that the plan names. */
+static int select_firmware(struct firmware *f, size_t named, const char *wanted)
+{
+	*f = (struct firmware){ .err = BE_ERROR_INIT };
+	bench_open(&f->b);
+	bench_sh(&f->b,
+		 "mkdir -p nic/lib/firmware/nic/empty nic/usr/share/doc/nic gpu/usr/lib/firmware doc/usr/share/doc\n"
+		 "echo one >nic/lib/firmware/nic/a.fw; echo text | tee nic/usr/share/doc/nic/README "
+		 ">doc/usr/share/doc/x\n"
+		 "ln -s nic/a.fw nic/lib/firmware/b.fw; ln -s absent nic/lib/firmware/c.fw\n"
+		 "ln nic/lib/firmware/nic/a.fw nic/lib/firmware/nic/d.fw; : >gpu/usr/lib/firmware/none.fw\n",
+		 NULL);
+	bench_package(&f->b, "doc", "");
+	bench_package(&f->b, "gpu", "");
+	bench_package(&f->b, "nic", "");
+	for (size_t i = 0; i < f->b.packages.n; i++)
+		f->debs[i] = (struct be_deb){ .package = &f->b.packages.v[i], .tree = BE_TREE_INIT };
+	f->request = (struct be_select_request){
+		.suite = &f->b.suite, .packages = &f->b.packages, .named = named, .debs = f->debs
+	};
+	be_strv_split(&f->request.firmware, wanted, " ");
+	return be_select(&f->request, &f->selection, &f->err);
+}
+
+static void firmware_done(struct firmware *f)
+{
+	for (size_t i = 0; i < f->b.packages.n; i++)
+		be_deb_free(&f->debs[i]);
+	be_strv_free(&f->request.firmware);
+	be_selection_free(&f->selection);
+	bench_close(&f->b);
+}
+
+#define F "usr/lib/firmware/"
+
+/* Of a package that only `firmware:` names everything below /usr/lib/firmware and nothing else; of another nothing. */
+Test(select, firmware_whole)
+{
+	static const char *const paths[] = { F "b.fw", F "c.fw", F "nic", F "nic/a.fw", F "nic/d.fw", F "nic/empty" };
+	struct firmware f;
+	cr_assert_eq(select_firmware(&f, 1, "nic"), 0, "%s", f.err.text);
+	cr_assert_eq(f.selection.n, 1);
+	cr_expect_eq(f.selection.picks[0].package, 2);
+	cr_assert_eq(f.selection.picks[0].paths.n, BE_ARRAY_LEN(paths));
+	for (size_t i = 0; i < BE_ARRAY_LEN(paths); i++)
+		cr_expect_str_eq(f.selection.picks[0].paths.v[i], paths[i]);
+	cr_expect_not(f.debs[1].indexed);
+	be_autoselection struct be_selection second = { 0 };
+	cr_expect(be_select_recall(&f.request, &second));
+	be_strv_add(&f.request.firmware, "gpu");
+	be_autoselection struct be_selection third = { 0 };
+	cr_expect_not(be_select_recall(&f.request, &third));
+	firmware_done(&f);
+}
+
+Test(select, firmware_that_is_not_there)
+{
+	static const char *const packages[] = { "doc", "no-such" };
+	for (size_t i = 0; i < BE_ARRAY_LEN(packages); i++) {
+		struct firmware f;
+		be_autofree char *wanted = be_strf("nic %s", packages[i]);
+		be_autofree char *text =
+			be_strf("firmware: package %s of test holds no /usr/lib/firmware", packages[i]);
+		cr_expect_eq(select_firmware(&f, 1, wanted), -1);
+		cr_expect_str_eq(f.err.text, text);
+		cr_expect_str_eq(f.err.hint,
+				 "name the package that has the files, or give them by --program firmware=DIR");
+		firmware_done(&f);
+	}
+}

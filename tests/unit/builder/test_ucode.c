@@ -114,7 +114,7 @@ Test(ucode, package)
 	const char *const names[] = { "lib/firmware/intel-ucode/06-8f-08", "lib/firmware/intel-ucode/06-55-04",
 				      "lib/firmware/intel-ucode/README" };
 	const char *const contents[] = { intel, intel, amd };
-	be_autofree char *data = be_strf("%s/data.tar", dir), *path = be_strf("%s/intel-microcode.deb", dir);
+	be_autofree char *data = be_strf("%s/data.tar", dir), *path = be_strf("%s/package", dir);
 	struct be_error err = BE_ERROR_INIT;
 	be_autobuf struct be_buf tar = { 0 };
 	write_archive(data, ARCHIVE_FORMAT_TAR_USTAR, names, contents, 3);
@@ -132,4 +132,17 @@ Test(ucode, package)
 	archive_write_close(a);
 	archive_write_free(a);
 	expect_member(path, INTEL " 128\n");
+}
+
+/* A file that has the name of one of the packages is a file. */
+Test(ucode, names_of_packages)
+{
+	struct be_error err = BE_ERROR_INIT;
+	cr_assert_eq(chdir(dir), 0);
+	cr_expect(be_ucode_is_package("intel-microcode"));
+	cr_expect(be_ucode_is_package("amd64-microcode"));
+	cr_expect_not(be_ucode_is_package("microcode"));
+	cr_expect_not(be_ucode_is_package("./intel-microcode"));
+	cr_assert_eq(be_write_file("intel-microcode", "x", 1, 0644, &err), 0, "%s", err.text);
+	cr_expect_not(be_ucode_is_package("intel-microcode"));
 }
