@@ -32,6 +32,7 @@ static void guest_make(struct be_guest *guest, struct be_root *dir, const char *
 
 static void guest_free(struct be_guest *guest, struct be_root *dir)
 {
+	be_kmsg_free(&guest->log);
 	be_steps_stop_daemons(guest);
 	be_sample_free(&guest->sample);
 	be_scopes_free(&guest->scopes);
